@@ -315,6 +315,7 @@ class NeedEntry(Strict):
             "precision",
             "gpu",
             "every-rank",
+            "rank-dumps",
             "loss",
             "grad-norm",
             "oom-line",

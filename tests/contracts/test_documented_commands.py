@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -59,6 +60,7 @@ PLAYED: Final = {
     "scancel": "exit 0",
     "sacct": 'cat "$HERE/sacct.txt"',
     "kubectl": f"{PRINTS_THE_RUN} | sed 's/^/[pod\\/train-0\\/main] /'",
+    "py-spy": """printf 'Process 7: python train.py\\nThread 7 (idle): "MainThread"\\n    read (data.py:44)\\n'""",
     "uvx": 'shift 2; exec "$@"',
     "pipx": 'shift 3; exec "$@"',
 }
@@ -177,6 +179,9 @@ def here(tmp_path: Path, analysis: str) -> Path:
     for number, path in enumerate(sorted(job.glob("*.log"))[:2]):
         shutil.copy(path, folder / f"rank{number}.log")
         (folder / f"rank{number}.log.gz").write_bytes(gzip.compress(path.read_bytes()))
+    with tarfile.open(ROOT / "tests" / "data" / "flight_recorder" / "collectives.tar.gz") as dumps:
+        dumps.extractall(tmp_path, filter="data")
+    shutil.copytree(tmp_path / "collectives" / "stuck-deep-in", folder / "hang" / "dumps")
     (folder / "job.json").write_text(analysis, encoding="utf-8")
     tracked = ROOT / "tests" / "data" / "run_folder" / "hydra_wandb"
     (folder / "wandb").mkdir()

@@ -4,6 +4,8 @@ In: nothing. Out: `Anomaly`. Not here: what is known of its kind (`patterns/anom
 (`detectors.registry`).
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from postmortem.core.lines import ProcessId
@@ -20,3 +22,5 @@ class Anomaly(NamedTuple):
     source: int
     where: ProcessId
     line: int
+    captures: Mapping[str, str] = MappingProxyType({})
+    """What fixes may name of it, as the groups of a signature are: names and values."""

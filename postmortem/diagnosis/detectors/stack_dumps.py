@@ -89,7 +89,17 @@ def read_stacks(job: Observed) -> list[Stack]:
                 command = finding.capture("command") or ""
                 found[finding.source, where, command] = Stack(where, finding.source, frames)
     ordered = sorted(found.values(), key=lambda stack: (stack.source, stack.frames[0].line))
-    return [stack for stack in ordered if not _is_of_helper(stack)] or ordered
+    return _keep_one_source([stack for stack in ordered if not _is_of_helper(stack)] or ordered)
+
+
+def _keep_one_source(stacks: Sequence[Stack]) -> list[Stack]:
+    """Keep one answer of a rank that was asked in two ways: in its log, and in a file of py-spy."""
+    last = {stack.where.rank: stack.source for stack in stacks}
+    return [
+        stack
+        for stack in stacks
+        if stack.where.rank is None or stack.source == last[stack.where.rank]
+    ]
 
 
 def _parse_frames(finding: Finding) -> list[StackCall]:

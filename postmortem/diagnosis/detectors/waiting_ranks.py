@@ -50,8 +50,9 @@ def detect_waiting_ranks(observed: Observed) -> Iterator[Anomaly]:
     heads = {rank: dump.pending[0] for rank, dump in dumps.items() if dump.pending}
     differing = _find_differing_calls(heads, dumps)
     if differing is not None:
-        ranks, message = differing
-        yield _build_anomaly("ranks-differ", message, ranks, dumps)
+        ranks, message, work = differing
+        found = _build_anomaly("ranks-differ", message, ranks, dumps)
+        yield found._replace(captures=_capture(ranks, work, dumps))
     else:
         yield from _iter_waits(heads, dumps)
 
@@ -65,12 +66,19 @@ def _iter_waits(
     at_fault = sorted(rank for rank in held_up if not waits.blockers.get(rank))
     if at_fault:
         name = STUCK if at_fault[0] in heads else ABSENT
-        yield _build_anomaly(name, _describe_fault(at_fault, waits, dumps), at_fault, dumps)
+        found = _build_anomaly(name, _describe_fault(at_fault, waits, dumps), at_fault, dumps)
+        work = heads[at_fault[0]] if name == STUCK else heads[_find_waiting(at_fault[0], waits)]
+        yield found._replace(captures=_capture(at_fault, work, dumps))
     elif held_up:
         circle = _find_circle(waits)
         apart = _find_most_awaited(circle, waits)
         ranks = circle if apart is None else [apart]
-        yield _build_anomaly(CIRCLE, _describe_circle(circle, waits, apart), ranks, dumps)
+        found = _build_anomaly(CIRCLE, _describe_circle(circle, waits, apart), ranks, dumps)
+        other = _find_waiting(ranks[0], waits)
+        others = {
+            f"other_{name}": value for name, value in _capture([other], heads[other], dumps).items()
+        }
+        yield found._replace(captures=_capture(ranks, heads[ranks[0]], dumps) | others)
 
 
 def _drop_completed(dumps: Mapping[int, RankDump]) -> Mapping[int, RankDump]:
@@ -100,6 +108,20 @@ def _build_anomaly(
     """Build an anomaly that stands at the dump of the first of some ranks."""
     dump = dumps.get(ranks[0]) or next(iter(dumps.values()))
     return Anomaly(name, message, dump.source, ProcessId(rank=ranks[0]), 1)
+
+
+def _capture(
+    ranks: Sequence[int], work: PendingWork, dumps: Mapping[int, RankDump]
+) -> dict[str, str]:
+    """Give what fixes name: some ranks, the first of them, an operation and its group."""
+    named = (dump.groups[work.group] for dump in dumps.values() if work.group in dump.groups)
+    group = next(named, None)
+    return {
+        "ranks": ",".join(map(str, ranks[:_MOST_SHOWN])),
+        "rank": str(ranks[0]),
+        "operation": work.operation.partition(" ")[0],
+        "group": (group.description if group else "") or work.group,
+    }
 
 
 def _list_members(work: PendingWork, dumps: Mapping[int, RankDump]) -> Sequence[int]:
@@ -157,8 +179,11 @@ def _is_other_end(
 
 def _find_differing_calls(
     heads: Mapping[int, PendingWork], dumps: Mapping[int, RankDump]
-) -> tuple[Sequence[int], Message] | None:
-    """Find ranks that wait in different operations under one number of a group: the fewer."""
+) -> tuple[Sequence[int], Message, PendingWork] | None:
+    """Find ranks that wait in different operations under one number of a group: the fewer.
+
+    With the operation in which one of them waits.
+    """
     waiting: dict[tuple[str, int], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for rank, work in heads.items():
         if work.peer is None and work.operation:
@@ -169,7 +194,7 @@ def _find_differing_calls(
                 if rank not in heads and call in calls:
                     calls[call].append(rank)
             (odd_call, odd), *_, (call, ranks) = sorted(calls.items(), key=lambda one: len(one[1]))
-            return odd, say(
+            message = say(
                 "group {group}, collective {number}: rank {one} in {one_call}, rank {other} in"
                 " {other_call}",
                 "进程组 {group} 第 {number} 个集合通信：rank {one} 在 {one_call}，rank {other} 在"
@@ -181,6 +206,7 @@ def _find_differing_calls(
                 other=format_ranks(sorted(odd), _MOST_SHOWN),
                 other_call=odd_call,
             )
+            return odd, message, PendingWork(group, number, *odd_call.partition(" ")[::2])
     return None
 
 
@@ -206,10 +232,7 @@ def _describe_fault(
 ) -> Message:
     """Say in what the ranks wait that are held up, and where those stand that hold them up."""
     first = at_fault[0]
-    waiting = min(
-        (rank for rank, blockers in waits.blockers.items() if first in blockers),
-        key=lambda rank: waits.heads[rank].peer is not None,
-    )
+    waiting = _find_waiting(first, waits)
     work, head = waits.heads[waiting], waits.heads.get(first)
     group = dumps[waiting].groups[work.group]
     words = {
@@ -245,6 +268,14 @@ def _describe_fault(
     )
 
 
+def _find_waiting(rank: int, waits: _Waits) -> int:
+    """Give one that waits for a rank, in a collective if any does."""
+    return min(
+        (other for other, blockers in waits.blockers.items() if rank in blockers),
+        key=lambda other: waits.heads[other].peer is not None,
+    )
+
+
 def _name_call(work: PendingWork) -> str:
     name = work.operation or "collective"
     return f"{name} (number {work.number})" if work.peer is None else name
@@ -272,7 +303,7 @@ def _find_most_awaited(circle: Sequence[int], waits: _Waits) -> int | None:
 def _describe_circle(circle: Sequence[int], waits: _Waits, apart: int | None) -> Message:
     """Say in what two ranks of a circle wait, first that of the one that stands apart."""
     one = circle[0] if apart is None else apart
-    other = next(rank for rank, blockers in waits.blockers.items() if one in blockers)
+    other = _find_waiting(one, waits)
     words = {
         "one_call": _name_call(waits.heads[one]),
         "one_group": waits.heads[one].group,

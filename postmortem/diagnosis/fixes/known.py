@@ -84,9 +84,10 @@ def _is_resumed(rates: Sequence[Point]) -> bool:
 
 
 def collect_captures(evidence: Sequence[Evidence[Message]], case: Case) -> dict[str, str]:
-    """Give what the signatures of a cause have captured, under the names that fixes use.
+    """Give what signatures of a cause and anomalies of the run captured, as fixes name it.
 
-    The strongest speaks first, then the others, then what else was found in the same lines.
+    Of signatures the strongest speaks first, then the others, then what else was found in the same
+    lines. What anomalies captured has names of its own.
     """
     signs = [item for item in evidence if item.kind == "signature" and item.weight > 0]
     findings = [event.finding for event in case.events]
@@ -98,8 +99,16 @@ def collect_captures(evidence: Sequence[Evidence[Message]], case: Case) -> dict[
     ]
     places = {(found.source, found.line) for found in own}
     beside = [found for found in findings if (found.source, found.line) in places]
-    captures: dict[str, str] = {}
+    captures = _collect_anomaly_captures(case)
     for found in (*own, *beside):
         for name, value in found.captures:
             captures.setdefault(f"capture_{name}", value)
     return captures
+
+
+def _collect_anomaly_captures(case: Case) -> dict[str, str]:
+    return {
+        f"anomaly_{name}": value
+        for anomaly in case.shapes.values()
+        for name, value in anomaly.captures.items()
+    }

@@ -65,6 +65,7 @@ _AVAILABLE: Final[Mapping[str, Callable[[Case], bool]]] = {
     "precision": lambda case: case.environment.precision is not None,
     "gpu": lambda case: bool(case.environment.gpus),
     "every-rank": _has_every_rank,
+    "rank-dumps": lambda case: bool(case.gathered.rank_dumps),
     "loss": _has_series(names.LOSS),
     "grad-norm": _has_series(names.GRAD_NORM),
     "oom-line": lambda case: bool(case.signatures("memory.cuda-oom.*")),

@@ -12,6 +12,8 @@ from postmortem.core.answer import Evidence, Need, Verdict, has_rival
 from postmortem.core.message import NOTHING, Message, add_label, parse_bilingual, say
 from postmortem.diagnosis.case.outcomes import NO_LOG, is_without_log
 from postmortem.diagnosis.case.values import Case
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.waiting_ranks import WAITING
 from postmortem.diagnosis.inference.available_inputs import is_available
 from postmortem.diagnosis.inference.predicates import evaluate_conditions
 from postmortem.diagnosis.inference.ranking import RankedCause, rank_causes
@@ -243,7 +245,8 @@ def _list_needs(
     """Say what would decide, but for what was handed in."""
     if is_nameless(case.gathered.series.values()):
         return (_NAME_NEED,)
-    needs = (
+    needs = [_ask_for_stack(anomaly) for anomaly in case.shapes.values() if anomaly.id in WAITING]
+    needs += (
         Need(parse_bilingual(item.what), parse_bilingual(item.why), item.command)
         for cause in ranked[:3]
         for item in knowledge.cause(cause.id).deciders
@@ -252,6 +255,22 @@ def _list_needs(
     unique = list({need.what.en: need for need in needs}.values())[:4]
     return tuple(unique) or tuple(
         need for inputs, need in _FALLBACK_NEED if not is_available(inputs, case)
+    )
+
+
+def _ask_for_stack(anomaly: Anomaly) -> Need[Message]:
+    """Ask for the stack of the ranks that the others wait for."""
+    return Need(
+        say(
+            "the stack of rank {ranks} while the run stands, or the end of its own log",
+            "任务停住时 rank {ranks} 的调用栈，或它自己日志的末尾",
+            ranks=anomaly.captures.get("ranks") or anomaly.where.rank,
+        ),
+        say(
+            "the dumps show where it stands among the collectives, not what it does there",
+            "转储说明它停在哪个集合通信前后，却没有说明它在做什么",
+        ),
+        "py-spy dump --pid PID",
     )
 
 

@@ -132,3 +132,14 @@ def test_on_one_machine_a_local_rank_is_the_rank(tmp_path: Path) -> None:
     for world, rank in ((4, 2), (8, None)):
         first = first_of(tmp_path, run__log=f"world size {world}\n{STEPS}\n{dumps}")
         assert (first["where"]["local_rank"], first["where"]["rank"]) == (2, rank)
+
+
+def test_a_rank_that_was_asked_in_two_ways_counts_once(tmp_path: Path) -> None:
+    """Its own log has what faulthandler printed, another file what py-spy saw."""
+    read = "    read_record (reader.py:8)\n    main (train.py:5)"
+    files = {f"rank{rank}__log": f"{STEPS}\n{threads(BACKWARD)}" for rank in range(3)}
+    files["rank1__log"] = f"{STEPS}\n{threads(READING)}"
+    files |= {f"stack_rank{n}__txt": spied(n, read if n == 1 else WAITS) for n in range(3)}
+    first = first_of(tmp_path, **files)
+    assert first["where"]["rank"] == 1
+    assert "read_record" in first["why"]

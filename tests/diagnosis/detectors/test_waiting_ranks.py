@@ -5,7 +5,9 @@ recorded: a folder of dumps for each fault, and the ranks at fault in `faults.ts
 """
 
 import os
+import re
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,12 @@ import postmortem
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.detectors.waiting_ranks import detect_waiting_ranks
+from postmortem.diagnosis.fixes.known import collect_captures
+from postmortem.diagnosis.fixes.select import select_fixes
 from postmortem.extraction.formats.flight_recorder import rank_of_dump, read_dump
 from postmortem.extraction.formats.rank_dumps import PendingWork, RankDump, RecordedGroup
+from postmortem.rules.base import load
+from tests.diagnosis.fixes.runs import case
 
 DUMPS = Path(__file__).resolve().parents[2] / "data" / "flight_recorder" / "collectives.tar.gz"
 FETCHED = "POSTMORTEM_FR_TRACES"
@@ -82,6 +88,73 @@ def test_the_ranks_at_fault_of_megatron_jobs(name: str) -> None:
         pytest.skip(f"{FETCHED} names no folder with the dumps of nvidia-resiliency-ext")
     (found,) = found_in(Path(place) / name)
     assert names_exactly(found, FAULTY[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "fixes", "rank", "call"),
+    [
+        ("stuck-deep-in", ("awaited-rank-stack", "awaited-rank-branch"), "6", "gloo:all_reduce"),
+        ("three-stuck", ("awaited-rank-stack", "awaited-rank-branch"), "0,4,8", "gloo:"),
+        ("other-order", ("circle-order", "one-group-order"), "0", "group 3"),
+        ("skips-one", ("circle-order", "one-group-order"), "2", "default_pg"),
+        ("other-size", ("differing-branch", "same-collectives"), "3", ""),
+    ],
+)
+def test_the_first_fixes_name_the_rank_and_its_call(
+    recorded: dict[str, tuple[str, Path]], name: str, fixes: tuple[str, ...], rank: str, call: str
+) -> None:
+    """In both languages, and none asks for the dumps that are there."""
+    for language in ("en", "zh"):
+        report = postmortem.analyze(recorded[name][1]).in_language(language)
+        found = report.to_dict()["causes"][0]["fixes"]
+        assert tuple(fix["id"].removeprefix("distributed.") for fix in found[:2]) == fixes
+        text = f"{found[0]['title']} {found[0]['why']} {found[1]['title']} {found[1]['why']}"
+        assert f"rank {rank}" in text
+        assert language == "zh" or call in text
+        assert "${" not in text
+        assert "RANK)=" not in text
+
+
+def test_a_stuck_rank_is_met_by_its_device() -> None:
+    """Its code came to the right place, unlike that of a rank that never came."""
+    dumps = [dump(0, 3, work(4), ranks=(0, 1, 2)), *(dump(rank, 4, work(5)) for rank in (1, 2))]
+    (found,) = detect_waiting_ranks(Observed(rank_dumps=dumps))
+    run = replace(case(), shapes={found.id: found})
+    extra = collect_captures((), run)
+    told = select_fixes("distributed.nccl-timeout", run, load(), extra=extra)
+    assert [fix.id for fix in told[:2]] == [
+        "distributed.stuck-rank-device",
+        "distributed.stuck-rank-machine",
+    ]
+    assert told[0].title.en.endswith("stack of rank 0 first")
+    assert "nccl:all_reduce of group tp" in told[0].why.en
+    assert "RANK|SLURM_PROCID)=0'" in told[0].snippet.en
+
+
+def test_without_dumps_no_rank_is_named() -> None:
+    """Neither the fixes of one that does not come nor those of a circle are given."""
+    own = re.compile(r"\.(awaited|stuck|circle|one-group|differing)")
+    for cause in ("distributed.rank-desync", "distributed.nccl-timeout", "hang.stalled"):
+        told = [fix.id for fix in select_fixes(cause, case(), load())]
+        assert not any(map(own.search, told))
+        assert "distributed.flight-recorder" in told
+
+
+def test_what_would_decide_is_the_stack_of_that_rank(
+    recorded: dict[str, tuple[str, Path]],
+) -> None:
+    """And not the dumps, which are there."""
+    need = postmortem.analyze(recorded["stuck-deep-in"][1]).to_dict()["verdict"]["need"]
+    assert "the stack of rank 6 " in need[0]["what"]
+    assert not any("TRACE_BUFFER" in one["command"] for one in need)
+
+
+def test_a_point_to_point_operation_is_named_without_its_ends() -> None:
+    """What stands in a command has no arrow."""
+    send = PendingWork("1", 1, "nccl:send 0->1", "", peer=1)
+    dumps = [dump(0, 3, send, ranks=(0, 1)), dump(1, 3, ranks=(0, 1))]
+    (found,) = detect_waiting_ranks(Observed(rank_dumps=dumps))
+    assert (found.captures["operation"], found.captures["group"]) == ("nccl:send", "tp")
 
 
 def test_the_report_names_the_rank(recorded: dict[str, tuple[str, Path]]) -> None:
