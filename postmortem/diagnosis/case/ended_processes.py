@@ -24,8 +24,10 @@ from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.series import Series
 from postmortem.rules.traits import Trait, has_trait
 
-_IMPORT_ERRORS: Final = ("ImportError", "ModuleNotFoundError")
+_IMPORT_ERRORS: Final = ("ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError")
 _MODULE: Final = "<module>"
+_AT_HEAD: Final = (_MODULE, "")
+"""Functions of the frames of an import, and of what cannot be read."""
 _SPAWNED: Final = ("<string>", "<stdin>")
 """Files of the outermost frame of a process that another one spawned, or of a shell."""
 _USAGE: Final = 40
@@ -209,22 +211,22 @@ def _list_scripts(findings: Iterable[Finding]) -> set[str]:
 
 
 def _is_import_failure(found: Traceback) -> bool:
-    """Say whether a script could not import something at its head."""
+    """Say whether a script could not import something at its head, or be parsed."""
     frames = found.frames
     return (
         found.exception.endswith(_IMPORT_ERRORS)
-        and not (found.aside or found.was_caught())
         and bool(frames)
+        and not (frames[0].function and (found.aside or found.was_caught()))
         and frames[0].file not in _SPAWNED
-        and frames[0].function == _MODULE
-        and all(frame.function == _MODULE or "importlib" in frame.file for frame in frames)
+        and all(frame.function in _AT_HEAD or "importlib" in frame.file for frame in frames)
     )
 
 
 def _describe(found: Traceback) -> _Ended:
     frame = found.frames[0]
     kind = (frame.file, frame.line, found.message)
-    return _Ended(found.line, found.exception_line, kind, is_certain=False)
+    is_unread = not frame.function  # a script that cannot be parsed has done nothing
+    return _Ended(found.line, found.exception_line, kind, is_certain=is_unread)
 
 
 def _is_about_call(found: Finding, tracebacks: Iterable[Traceback]) -> bool:

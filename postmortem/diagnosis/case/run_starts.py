@@ -106,6 +106,7 @@ _LAUNCH: Final = compile_lazily(
     r"|deepspeed\.launcher|torch\.distributed\.(?:run|launch)|python3? (?:-\w |\S+\.py)"
     r"|will restart worker group|SLURM_JOB_?ID|jobid|hostname)\b)"
 )
+_NAME: Final = compile_lazily(r"[A-Za-z_]{4}")
 _ERROR: Final = compile_lazily(r"\s|.{0,40}Traceback \(most|Error\b|Exception\b|During\b|The above")
 """How a line begins that belongs to an exception."""
 _COUNT: Final = compile_lazily(r"(?i)\b(?:epoch|step|iter(?:ation)?|round)s?\b\D{0,4}(\d{1,9})")
@@ -170,15 +171,24 @@ def _find_count_breaks(series: Iterable[Series], count: int) -> list[int]:
 
     Nothing but its records tells then that another run was appended, or the same one resumed.
     """
-    epochs = next((curve for curve in series if curve.name == EPOCH), None)
-    if epochs is None or len(epochs.lines) < max(_FEWEST, _RECORDS_ALONE * count):
+    longest = next(iter(series), None)
+    if longest is None or len(longest.lines) < max(_FEWEST, _RECORDS_ALONE * count):
         return []
-    lines, values = zip(*sorted(zip(epochs.lines, epochs.values, strict=True)), strict=True)
+    counts = longest.values if longest.name == EPOCH else longest.steps
+    lines, values = zip(*sorted(zip(longest.lines, counts, strict=True)), strict=True)
     rises = [after - before for before, after in itertools.pairwise(values)]
     usual, often = Counter(rises).most_common(1)[0]
     if usual <= 0 or often < _RECORDS_ALONE * len(rises) or {*rises[: _FEWEST - 1]} != {usual}:
         return []
-    return [lines[at] for at in _list_breaks(rises, usual)]
+    breaks = _list_breaks(rises, usual)
+    if longest.name != EPOCH and not _is_irregular([values[at - 1] for at in breaks]):
+        return []
+    return [lines[at] for at in breaks]
+
+
+def _is_irregular(counts: Sequence[float]) -> bool:
+    """Say whether a count breaks at different places: of epochs it is the same one each time."""
+    return len(counts) > 1 and len(set(counts)) == len(counts)
 
 
 def _list_breaks(rises: Sequence[float], usual: float) -> list[int]:
@@ -211,7 +221,8 @@ class _Surroundings:
         some = itertools.islice(crashes, _MOST_CRASHES)
         self._crashes = frozenset(map(self._find_end_of_summary, some))
         self._wordings = [
-            _CLOCK_ONLY if _DATE.match(line.text) else get_wording(line.text) for line in lines
+            _CLOCK_ONLY if _DATE.match(line.text) else get_wording(_cut_value(line.text))
+            for line in lines
         ]
         self._pids: dict[int, str] = {}
         self._marks: dict[str, int] = {}
@@ -248,9 +259,9 @@ class _Surroundings:
             self._pids[index] = (found[1] or found[2]) if found else ""
         return self._pids[index]
 
-    def _is_behind_crash(self, line: int) -> bool:
-        """Say whether an exception ended a script right before a line."""
-        return any(at in self._crashes for at in range(line - _TAIL, line))
+    def _find_crash(self, line: int) -> int:
+        """Give the last line of an exception that ended a script right before a line; else 0."""
+        return max((at for at in range(line - _TAIL, line) if at in self._crashes), default=0)
 
     def _is_error(self, index: int) -> bool:
         """Say whether an error is all that a line begins."""
@@ -304,7 +315,7 @@ class _Splitter(_Surroundings):
     def split(self) -> list[int]:
         known: dict[bytes, list[_Opening]] = {}
         self._learn_head(known)
-        found, crash = {0}, -_TAIL - 1
+        found, known_crash = {0}, 0
         for index, wording in enumerate(self._wordings):
             is_marked = self._is_marked_again(index)
             if self._numbers[index] <= self._numbers[self._starts[-1]] + _TOGETHER:
@@ -315,14 +326,12 @@ class _Splitter(_Surroundings):
                 self._starts.append(index)
             if is_marked:
                 continue
-            is_new = self._numbers[index] > crash >= self._numbers[index] - _TAIL
-            if is_new and not _ERROR.match(self._lines[index].text):
-                crash = -_TAIL - 1
+            crash = self._find_crash(self._numbers[index])
+            if crash > known_crash and not _ERROR.match(self._lines[index].text):
+                known_crash = crash
                 self._learn(index, known)
             elif opening is not None:
                 self._learn(index, known)
-            if self._numbers[index] in self._crashes:
-                crash = self._numbers[index]
         return [1, *self._drop_empty(sorted(found))]
 
     def _drop_empty(self, found: Sequence[int]) -> Iterator[int]:
@@ -422,7 +431,7 @@ class _Splitter(_Surroundings):
     def _agrees(self, index: int, opening: _Opening, matched: int, stop: int, counter: int) -> bool:
         """Say whether an opening alone tells a start, whose counter does not fall."""
         is_whole = _is_whole(opening, matched)
-        if is_whole and self._is_behind_crash(self._numbers[index]):
+        if is_whole and self._find_crash(self._numbers[index]):
             return counter == 0
         if opening.begin in self._starts and (is_whole or self._is_between_runs(index, stop)):
             return counter == 0 or matched >= _LONG
@@ -431,7 +440,7 @@ class _Splitter(_Surroundings):
     def _is_ruled_out(self, index: int, opening: _Opening, counter: int, matched: int) -> bool:
         """Say whether no start begins at a line, whatever else speaks for it."""
         line = self._numbers[index]
-        if opening.begin not in self._starts and (counter > 0 or not self._is_behind_crash(line)):
+        if opening.begin not in self._starts and (counter > 0 or not self._find_crash(line)):
             return True
         return self._is_error(index) and (
             not self._has_records(line) or matched < _WHOLE * len(opening.rest)
@@ -499,6 +508,12 @@ class _Splitter(_Surroundings):
 def _is_whole(opening: _Opening, matched: int) -> bool:
     """Say whether a long opening comes again with nearly all of its lines."""
     return matched >= max(_LONG, _WHOLE * len(opening.rest))
+
+
+def _cut_value(text: str) -> str:
+    """Give a line up to its first equals sign: an option has another value in another run."""
+    name, sign, _ = text.partition("=")
+    return name if sign and _NAME.search(name) else text
 
 
 def _find_count(texts: Iterable[str]) -> int | None:

@@ -21,6 +21,7 @@ CRASH = (
     "    x = 1 / 0\n"
     "ZeroDivisionError: division by zero\n"
 )
+UNREAD = '  File "train.py", line 44\n    if args.continue:\n            ^\nSyntaxError: invalid syntax\n'
 SUMMARY = "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: train.py FAILED\n"
 
 
@@ -40,6 +41,9 @@ def records(count: int) -> str:
         pytest.param(records(20) + LATE, [1], id="an import behind the training"),
         pytest.param(IMPORT * 2 + SUMMARY, [1], id="several processes of a launcher"),
         pytest.param(IMPORT, [1], id="nothing else"),
+        pytest.param(
+            records(20) + UNREAD + records(20), [1, 21, 25], id="a script that cannot be parsed"
+        ),
     ],
 )
 def test_a_process_that_fails_in_its_startup_is_an_attempt(text: str, expected: list[int]) -> None:

@@ -30,6 +30,7 @@ CONFIGURATION = "".join(f"option_{letter}: set\n" for letter in "klmnopqrstuv")
 ONE_OF_MANY = "Running experiment\n" + CONFIGURATION + records(1, 30)
 AGAIN = 13 + 29
 JOB = "{day} 2025\n" + CONFIGURATION
+NAMESPACE = "Namespace(checkpoint={}, size=3, rate=0.1)\nlearning rate: 0.1\n"
 PROMPT = "(base) bash-4.4$ /opt/env/bin/torchrun --nproc_per_node=4 train.py\n"
 
 
@@ -84,6 +85,17 @@ def bare(*epochs: int) -> str:
         pytest.param(bare(*range(1, 21), *range(1, 21)), [1, 21], id="bare records begin anew"),
         pytest.param(bare(*range(1, 31), 30, 31, 32), [1, 31], id="bare records, resumed"),
         pytest.param(bare(*range(1, 31), *range(90, 99)), [1, 31], id="bare records of another"),
+        pytest.param(
+            records(1, 21) + records(1, 31) + records(1, 26),
+            [1, 21, 51],
+            id="bare steps begin anew",
+        ),
+        pytest.param(3 * records(1, 31), [1], id="steps of each epoch"),
+        pytest.param(
+            NAMESPACE.format("None") + records(1, 30) + NAMESPACE.format("'a.pt'") + records(1, 9),
+            [1, 32],
+            id="an option has another value",
+        ),
         pytest.param(bare(*(epoch for epoch in range(15) for _ in "ab")), [1], id="two a count"),
         pytest.param(
             "".join(
