@@ -181,14 +181,19 @@ def _find_count_breaks(series: Iterable[Series], count: int) -> list[int]:
     if usual <= 0 or often < _RECORDS_ALONE * len(rises) or {*rises[: _FEWEST - 1]} != {usual}:
         return []
     breaks = _list_breaks(rises, usual)
-    if longest.name != EPOCH and not _is_irregular([values[at - 1] for at in breaks]):
+    if longest.name != EPOCH and not _begin_anew(values, breaks):
         return []
     return [lines[at] for at in breaks]
 
 
-def _is_irregular(counts: Sequence[float]) -> bool:
-    """Say whether a count breaks at different places: of epochs it is the same one each time."""
-    return len(counts) > 1 and len(set(counts)) == len(counts)
+def _begin_anew(values: Sequence[float], breaks: Sequence[int]) -> bool:
+    """Say whether steps begin with the first one again, each time behind another one.
+
+    Those of epochs end with the same one each time.
+    """
+    ends = {values[at - 1] for at in breaks}
+    are_first = all(values[at] == values[0] for at in breaks)
+    return are_first and len(breaks) == len(ends) > 1
 
 
 def _list_breaks(rises: Sequence[float], usual: float) -> list[int]:

@@ -44,9 +44,9 @@ _TITLE: Final = compile_lazily(
 )
 """A name that says what its only column is."""
 _HEADING: Final = compile_lazily(
-    rf"(?P<prefix>(?:[^\n]{{0,120}}(?:[|:>\]]|[ \t]-|[ \t])[ \t]+|[^\n]{{0,120}}[|>\]\t])?)"
+    rf"(?P<prefix>(?:[^\n]{{0,120}}(?:[|:>\]]|[ \t]-|[ \t])[ \t]{{1,16}}|[^\n]{{0,120}}[|>\]\t])?)"
     rf"(?P<name>(?:[A-Za-z]{{2,14}}[ _/-]){{0,3}}(?:{_METRIC})(?:[ _/-][A-Za-z]{{2,14}}){{0,2}})"
-    r":?[ \t]*\r?$",
+    r":?[ \t]{0,16}\r?$",
     re.IGNORECASE,
 )
 _FEWEST: Final = 6

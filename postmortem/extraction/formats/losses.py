@@ -98,8 +98,7 @@ _FILLER: Final = compile_lazily(
 )
 _WORDS_BEFORE: Final = compile_lazily(
     r"(?:^|[,;|:>)\]}\t])[\s\"']{0,8}(?P<words>(?:(?!(?:the|and|with|of|in|at|for|INFO|DEBUG)\b)"
-    rf"{_NO_COUNT}[A-Za-z][\w-]{{0,20}} ){{1,2}})$",
-    re.IGNORECASE,
+    rf"{_NO_COUNT}[A-Za-z][\w-]{{0,20}} ){{1,2}})$"
 )
 """What else the name of a part of the loss begins with: `pal1 conf loss`."""
 _BARE_LOSS: Final = compile_lazily(r"loss\b", re.IGNORECASE)
