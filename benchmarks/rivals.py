@@ -18,7 +18,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +56,14 @@ def ask_tool(name: str, cases: Sequence[Case], folder: Path) -> list[list[str] |
         return [list(case.own) for case in cases]
     if name == "rg":
         return [searched(case) for case in cases]
+    return run_adapter(name, [case.inputs for case in cases], folder)
+
+
+def run_adapter(name: str, inputs: Iterable[dict[str, Any]], folder: Path) -> list[list[str] | str]:
+    """What a tool says in its own environment of each input, as `rival_adapters.py` takes them."""
     done = subprocess.run(
         [folder / f"v-{name}" / "bin" / "python", HERE / "rival_adapters.py", name],
-        input="".join(json.dumps(case.inputs) + "\n" for case in cases),
+        input="".join(json.dumps(one) + "\n" for one in inputs),
         env=environment(folder),
         capture_output=True,
         text=True,

@@ -16,7 +16,6 @@ import dataclasses
 import datetime as dt
 import json
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -27,7 +26,7 @@ import yaml
 from rival_cases import spelled_out
 from rival_scores import Meaning, meant
 from rival_tables import OWN, WORDS, put, table
-from rivals import HERE, environment, install, version
+from rivals import HERE, install, run_adapter, version
 from silent_cases import SilentCase, read_cases
 
 MARKS: Final = ("<!-- silent faults -->", "<!-- end of silent faults -->")
@@ -93,15 +92,7 @@ def ask_tool(name: str, cases: Sequence[SilentCase], folder: Path) -> list[list[
     """What a tool says of each case."""
     if name == OWN:
         return [case.own for case in cases]
-    done = subprocess.run(
-        [folder / f"v-{name}" / "bin" / "python", HERE / "rival_adapters.py", name],
-        input="".join(json.dumps(case.inputs) + "\n" for case in cases),
-        env=environment(folder),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return run_adapter(name, [case.inputs for case in cases], folder)
 
 
 def list_rows(rivals: dict[str, Any], name: str) -> list[dict[str, Any]] | None:

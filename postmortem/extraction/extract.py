@@ -370,6 +370,15 @@ class Extract:
         found = (sighting for kept in self.findings.values() for sighting in kept.all())
         return sorted(found, key=lambda sighting: _place_of(sighting.finding))
 
+    def findings_in(self, source: int) -> list[Finding]:
+        """Give every kept finding of a source, in no order."""
+        return [
+            sighting.finding
+            for (_, of, _), kept in self.findings.items()
+            if of == source
+            for sighting in kept.all()
+        ]
+
 
 def _place_of(finding: Finding) -> tuple[int, int, int, str]:
     """Give what findings are ordered by."""

@@ -82,13 +82,7 @@ def list_ends(extract: Extract, source: int) -> list[int]:
         if traceback.source == source
         for line in (traceback.line, traceback.exception_line)
     }
-    found |= {
-        sighting.finding.line
-        for (_, index, _), kept in extract.findings.items()
-        if index == source
-        for sighting in kept.all()
-        if sighting.finding.role in _ENDS
-    }
+    found |= {one.line for one in extract.findings_in(source) if one.role in _ENDS}
     return sorted(found)
 
 

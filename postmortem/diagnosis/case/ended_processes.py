@@ -12,7 +12,8 @@ some may be written behind it, a buffer at most, and counts on.
 """
 
 import bisect
-import functools
+import itertools
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
@@ -32,7 +33,6 @@ _SPAWNED: Final = ("<string>", "<stdin>")
 """Files of the outermost frame of a process that another one spawned, or of a shell."""
 _USAGE: Final = 40
 """Lines that a parser of arguments may print before its error."""
-
 _REFUSED: Final = compile_lazily(r"(\S{1,200}): error: ")
 """What a parser of arguments says, behind the name of its script."""
 _BUFFERED: Final = 400
@@ -67,21 +67,32 @@ def find_next_processes(
         starts: those at which starts are known to begin.
     """
     tracebacks = [found for found, _ in extract.tracebacks if found.source == source]
-    findings = _list_findings(extract, source)
-    if _is_parallel(extract, source, tracebacks, findings) or len(_list_scripts(findings)) > 1:
+    findings = extract.findings_in(source)
+    startups = _list_startups(tracebacks, findings, ends)
+    crashes = [found for found in tracebacks if _has_ended_script(found)]
+    if not startups and not crashes:
         return []
-    startups = [
+    curves = [curve for curve in extract.series.values() if curve.source == source]
+    if _are_several(tracebacks, findings, curves):
+        return []
+    records = sorted({line for curve in curves for line in curve.lines})
+    crashes.sort(key=operator.attrgetter("line"))
+    return [
+        *_list_borders(startups, records, ends),
+        *_list_goings_on(crashes, curves, records, starts),
+        *([] if records else _list_other_crashes(crashes)),
+    ]
+
+
+def _list_startups(
+    tracebacks: Sequence[Traceback], findings: Iterable[Finding], ends: Sequence[int]
+) -> list[_Ended]:
+    """List the processes that failed in their start-up, in order."""
+    found = [
         *(_describe(one) for one in tracebacks if _is_import_failure(one)),
         *(_describe_call(one, ends) for one in findings if _is_about_call(one, tracebacks)),
     ]
-    crashes = [one for one in tracebacks if _has_ended_script(one)]
-    if not startups and not crashes:
-        return []
-    records = _list_records(extract, source)
-    return [
-        *_list_borders(sorted(startups, key=_get_place), records, ends),
-        *_list_goings_on(extract, sorted(crashes, key=_get_line), records, starts),
-    ]
+    return sorted(found, key=operator.attrgetter("first", "last"))
 
 
 def _has_ended_script(found: Traceback) -> bool:
@@ -97,63 +108,50 @@ def _has_ended_script(found: Traceback) -> bool:
 
 
 def _list_goings_on(
-    extract: Extract, crashes: Sequence[Traceback], records: Sequence[int], starts: Sequence[int]
+    crashes: Sequence[Traceback],
+    curves: Sequence[Series],
+    records: Sequence[int],
+    starts: Sequence[int],
 ) -> list[int]:
     """Give the lines behind exceptions at which another process begins, unless it is known."""
     limits = [*(one.line for one in crashes[1:]), 1 << 62]
     found = []
     for crash, limit in zip(crashes, limits, strict=False):
         end = crash.exception_line
-        first = bisect.bisect_right(records, end)
-        behind = records[first : bisect.bisect_left(records, limit)]
-        is_known = bool(behind) and _holds(starts, end, behind[0] + 1)
-        if is_known or not behind:
+        behind = records[bisect.bisect_right(records, end) : bisect.bisect_left(records, limit)]
+        if not behind or _holds(starts, end, behind[0] + 1):
             continue
-        if len(behind) > _BUFFERED or _has_count_fallen(extract, crash, behind[0]):
+        if len(behind) > _BUFFERED or _has_count_fallen(curves, crash.line, behind[0]):
             found.append(end + 1)
-    kinds = [(one.exception, one.frames[-1].file, one.frames[-1].line) for one in crashes]
-    if not records and len(set(kinds)) >= _FEWEST_KINDS:
-        found += [
-            crash.line
-            for crash, kind, before in zip(crashes[1:], kinds[1:], kinds, strict=False)
-            if kind != before
-        ]
     return found
 
 
-def _has_count_fallen(extract: Extract, crash: Traceback, line: int) -> bool:
-    """Say whether the epochs, or else the steps, of the records fall behind an exception."""
-    curves = [
-        curve
-        for curve in extract.series.values()
-        if curve.source == crash.source
-        and curve.lines
-        and curve.lines[0] < crash.line
-        and curve.lines[-1] >= line
+def _has_count_fallen(curves: Iterable[Series], line: int, behind: int) -> bool:
+    """Say whether the epochs, or else the steps, of the records fall at a line."""
+    around = [
+        one for one in curves if one.lines and one.lines[0] < line and one.lines[-1] >= behind
     ]
-    epochs = [curve for curve in curves if curve.name == EPOCH]
-    return any(map(functools.partial(_falls, crash.line), epochs or curves))
+    epochs = [one for one in around if one.name == EPOCH]
+    return any(_falls(one, line) for one in epochs or around)
 
 
-def _falls(line: int, curve: Series) -> bool:
+def _falls(curve: Series, line: int) -> bool:
     """Say whether the count of a series falls at a line."""
     at = bisect.bisect_left(curve.lines, line)
     counts = curve.values if curve.name == EPOCH else curve.steps
     return 0 < at < len(counts) and counts[at] < counts[at - 1]
 
 
-def _get_line(found: Traceback) -> int:
-    return found.line
+def _list_other_crashes(crashes: Sequence[Traceback]) -> list[int]:
+    """Give the lines at which exceptions begin that are other than the one before.
 
-
-def _get_place(ended: _Ended) -> tuple[int, int]:
-    return ended.first, ended.last
-
-
-def _list_records(extract: Extract, source: int) -> list[int]:
-    """List the lines of a source with a figure."""
-    curves = (curve for curve in extract.series.values() if curve.source == source)
-    return sorted({line for curve in curves for line in curve.lines})
+    Of a source that holds nothing else.
+    """
+    kinds = [(one.exception, one.frames[-1].file, one.frames[-1].line) for one in crashes]
+    if len(set(kinds)) < _FEWEST_KINDS:
+        return []
+    pairs = zip(crashes[1:], itertools.pairwise(kinds), strict=True)
+    return [crash.line for crash, (before, kind) in pairs if kind != before]
 
 
 def _list_borders(
@@ -182,32 +180,17 @@ def _holds(lines: Sequence[int], above: int, below: int) -> bool:
     return at < len(lines) and lines[at] < below
 
 
-def _list_findings(extract: Extract, source: int) -> list[Finding]:
-    return [
-        sighting.finding
-        for (_, index, _), kept in extract.findings.items()
-        if index == source
-        for sighting in kept.all()
-    ]
-
-
-def _is_parallel(
-    extract: Extract, source: int, tracebacks: Iterable[Traceback], findings: Iterable[Finding]
+def _are_several(
+    tracebacks: Iterable[Traceback], findings: Sequence[Finding], curves: Iterable[Series]
 ) -> bool:
-    """Say whether several processes print into a source, or a launcher reports one's end."""
-    places = {
-        *(curve.where for curve in extract.series.values() if curve.source == source),
-        *(found.where for found in tracebacks),
-        *(found.where for found in findings),
-    }
-    is_labelled = any(where[:2] != NOWHERE[:2] or where.pid is not None for where in places)
-    return is_labelled or any(found.role == "consequence" for found in findings)
-
-
-def _list_scripts(findings: Iterable[Finding]) -> set[str]:
-    """List the scripts that a shell says it runs."""
-    named = (found.capture("script") for found in findings if found.role == "context")
-    return {script for script in named if script}
+    """Say whether several processes print, a launcher reports one's end, or scripts take turns."""
+    places = {one.where for group in (tracebacks, findings, curves) for one in group}
+    scripts = {found.capture("script") for found in findings if found.role == "context"}
+    return (
+        any(where[:2] != NOWHERE[:2] or where.pid is not None for where in places)
+        or any(found.role == "consequence" for found in findings)
+        or len(scripts - {None, ""}) > 1
+    )
 
 
 def _is_import_failure(found: Traceback) -> bool:

@@ -170,13 +170,17 @@ def _compute_planned_epochs(
     A training that closed has reached its plan, whatever was planned.
     """
     if epoch and planned is None and is_over:
-        last = planned = math.inf
+        return _round_epochs(epoch)
     if not epoch or not last or not planned or planned <= 1:
         return None
-    epochs = epoch if last == planned else epoch * planned / last
     is_fraction = epoch != int(epoch) or last == planned
+    return _round_epochs(epoch * planned / last) if is_fraction else None
+
+
+def _round_epochs(epochs: float) -> float | None:
+    """Give the whole number that epochs nearly are; None if they are none."""
     whole = round(epochs)
-    return whole if is_fraction and whole and abs(epochs - whole) <= _NEARLY * whole else None
+    return whole if whole and abs(epochs - whole) <= _NEARLY * whole else None
 
 
 def _find_last_position(

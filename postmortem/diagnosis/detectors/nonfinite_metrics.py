@@ -21,7 +21,7 @@ from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Point, Series
 
 _FEWEST_PARTS: Final = 2
-_BEST_SO_FAR: Final = ("best", "lowest", "min")
+_BEST_SO_FAR: Final = compile_lazily(r"(?i:best|lowest|min(?:imum)?)(?![a-z])")
 _FEWEST_BEFORE: Final = 3
 _LEAST: Final = 1e-30
 """Size at which a figure that is above 0 by its nature is about to become 0: float32 ends at 1e-45,
@@ -184,7 +184,7 @@ def _has_finite_history(values: Mapping[int, float], line: int) -> bool:
 
 def _is_component(name: str) -> bool:
     """Say whether a figure is a part of the loss, and not the best of it so far."""
-    is_other = name in {names.LOSS, names.EVAL_LOSS} or name.startswith(_BEST_SO_FAR)
+    is_other = name in {names.LOSS, names.EVAL_LOSS} or _BEST_SO_FAR.match(name)
     return "loss" in name and not is_other
 
 

@@ -51,8 +51,7 @@ def detect_waiting_ranks(observed: Observed) -> Iterator[Anomaly]:
     differing = _find_differing_calls(heads, dumps)
     if differing is not None:
         ranks, message, work = differing
-        found = _build_anomaly("ranks-differ", message, ranks, dumps)
-        yield found._replace(captures=_capture(ranks, work, dumps))
+        yield _build_anomaly("ranks-differ", message, ranks, work, dumps)
     else:
         yield from _iter_waits(heads, dumps)
 
@@ -66,19 +65,18 @@ def _iter_waits(
     at_fault = sorted(rank for rank in held_up if not waits.blockers.get(rank))
     if at_fault:
         name = STUCK if at_fault[0] in heads else ABSENT
-        found = _build_anomaly(name, _describe_fault(at_fault, waits, dumps), at_fault, dumps)
         work = heads[at_fault[0]] if name == STUCK else heads[_find_waiting(at_fault[0], waits)]
-        yield found._replace(captures=_capture(at_fault, work, dumps))
+        yield _build_anomaly(name, _describe_fault(at_fault, waits, dumps), at_fault, work, dumps)
     elif held_up:
         circle = _find_circle(waits)
         apart = _find_most_awaited(circle, waits)
         ranks = circle if apart is None else [apart]
-        found = _build_anomaly(CIRCLE, _describe_circle(circle, waits, apart), ranks, dumps)
+        message, work = _describe_circle(circle, waits, apart), heads[ranks[0]]
+        found = _build_anomaly(CIRCLE, message, ranks, work, dumps)
         other = _find_waiting(ranks[0], waits)
-        others = {
-            f"other_{name}": value for name, value in _capture([other], heads[other], dumps).items()
-        }
-        yield found._replace(captures=_capture(ranks, heads[ranks[0]], dumps) | others)
+        captured = _capture([other], heads[other], dumps)
+        others = {f"other_{name}": value for name, value in captured.items()}
+        yield found._replace(captures={**found.captures, **others})
 
 
 def _drop_completed(dumps: Mapping[int, RankDump]) -> Mapping[int, RankDump]:
@@ -103,11 +101,16 @@ def _drop_completed(dumps: Mapping[int, RankDump]) -> Mapping[int, RankDump]:
 
 
 def _build_anomaly(
-    name: str, message: Message, ranks: Sequence[int], dumps: Mapping[int, RankDump]
+    name: str,
+    message: Message,
+    ranks: Sequence[int],
+    work: PendingWork,
+    dumps: Mapping[int, RankDump],
 ) -> Anomaly:
-    """Build an anomaly that stands at the dump of the first of some ranks."""
+    """Build an anomaly of ranks and an operation; it stands at the dump of the first of them."""
     dump = dumps.get(ranks[0]) or next(iter(dumps.values()))
-    return Anomaly(name, message, dump.source, ProcessId(rank=ranks[0]), 1)
+    place = ProcessId(rank=ranks[0])
+    return Anomaly(name, message, dump.source, place, 1, _capture(ranks, work, dumps))
 
 
 def _capture(

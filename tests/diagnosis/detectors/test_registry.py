@@ -364,6 +364,18 @@ BAD = {
             id="one component is NaN",
         ),
         pytest.param(
+            {"loss": falling(20), "minibatch_loss": [*falling(19), NAN]},
+            {"nan-component"},
+            {"nan-loss"},
+            id="a name that only begins like a best one",
+        ),
+        pytest.param(
+            {"loss": falling(20), "lowest_loss": [float("inf"), *falling(19)]},
+            set(),
+            {"nan-component"},
+            id="the best of nothing yet",
+        ),
+        pytest.param(
             {"loss": [*falling(19), NAN], "loss_cls": [*falling(19), NAN]},
             {"nan-loss"},
             {"nan-component"},
