@@ -13,7 +13,14 @@ from postmortem.rules.engine import compile_pattern
 
 Precision = Literal["fp16", "bf16", "fp32", "fp8", "tf32"]
 Outcome = Literal[
-    "failed", "completed", "running", "stalled", "incomplete", "not-a-training-log", "unknown"
+    "failed",
+    "completed",
+    "running",
+    "stalled",
+    "cancelled",
+    "incomplete",
+    "not-a-training-log",
+    "unknown",
 ]
 Scalar = bool | int | float | str
 

@@ -144,6 +144,10 @@ def _build_attempt(
     is_over = spoken is None or spoken.is_end
     counted = _drop_nonfatal_findings(left, passed)
     outcome = _infer_outcome(attempt, counted, ended_by, known) if is_over else "unknown"
+    ended_as = outcomes.name_outcome(outcome, first.kind if first is not None else None)
+    shapes = registry.add_outcome_anomalies(
+        observed, known, outcome, open_curve_model, was_stopped=ended_as == "cancelled"
+    )
     return Case(
         events=tuple(
             standing.build_occurrences(
@@ -151,7 +155,7 @@ def _build_attempt(
             )
         ),
         tracebacks=_list_unsurvived_tracebacks(left),
-        shapes=registry.add_outcome_anomalies(observed, known, outcome, open_curve_model),
+        shapes=shapes,
         environment=env.build_environment(extract.facts, knowledge.gpus),
         settings=extract.facts.settings(),
         frameworks=outcomes.get_framework_versions(extract, knowledge.stacks),

@@ -13,6 +13,7 @@ from postmortem.core.findings import Finding, Traceback
 from postmortem.core.job_facts import Attempt, Environment, Setting, Source
 from postmortem.core.message import Message
 from postmortem.diagnosis.case.failures import Failure
+from postmortem.diagnosis.case.outcomes import name_outcome
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.extraction.extract import Extract
 from postmortem.rules.anomaly_type import AnomalyType
@@ -99,6 +100,12 @@ class Case:
     def number_at(self, source: int, line: int) -> int:
         """Give the number of the attempt of a source to which a line belongs."""
         return max(1, sum(one.source == source and one.first_line <= line for one in self.attempts))
+
+    @property
+    def outcome_names(self) -> frozenset[str]:
+        """The names of how it ended: that of a run which was stopped is also `failed`."""
+        first = self.first.kind if self.first is not None else None
+        return frozenset({self.outcome, name_outcome(self.outcome, first)})
 
     @property
     def sources(self) -> Sequence[Source[Message]]:

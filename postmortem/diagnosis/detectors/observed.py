@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from postmortem.core import names
 from postmortem.core.findings import Finding, Traceback
 from postmortem.core.lines import ProcessId
 from postmortem.diagnosis.detectors.aligned import Curves
@@ -100,8 +99,8 @@ class Observed:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether the run has not failed and shows nothing that is bad by itself."""
-        return self.outcome not in names.ALARMING and not any(
+        """Whether nothing failed, unless by a stop from outside, and nothing is bad by itself."""
+        return self.outcome not in {"failed", "stalled"} and not any(
             self.anomaly_types[shape].is_bad for shape in self.known
         )
 

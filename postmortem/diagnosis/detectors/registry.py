@@ -199,6 +199,8 @@ def add_outcome_anomalies(
     known: Mapping[str, Anomaly],
     outcome: str,
     open_curve_model: Callable[[], CurveModel] | None = None,
+    *,
+    was_stopped: bool = False,
 ) -> dict[str, Anomaly]:
     """Add the shapes that depend on how the run ended.
 
@@ -207,12 +209,15 @@ def add_outcome_anomalies(
         known: what `found` gave.
         outcome: one of `names.OUTCOMES`.
         open_curve_model: gives the model that is asked where nothing else is bad.
+        was_stopped: the run failed only because it was stopped from outside, which its curves may
+            explain.
     """
     view = observed.at_end(outcome, known)
     found = _collect_by_id(
         (*known.values(), *(shape for detector in OF_THE_OUTCOME for shape in detector(view)))
     )
-    if open_curve_model is None or not observed.at_end(outcome, found).is_undecided:
+    judged = "cancelled" if was_stopped else outcome
+    if open_curve_model is None or not observed.at_end(judged, found).is_undecided:
         return found
     main = _find_main_process(observed)
     if main is None:

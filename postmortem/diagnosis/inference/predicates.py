@@ -292,7 +292,7 @@ _TRACEBACK: Final[Mapping[str, Callable[[Traceback, Any], bool]]] = {
 
 
 def _match_outcome(wanted: Any, case: Case) -> list[Hit] | None:
-    return [] if case.outcome in _ensure_list(wanted) else None
+    return [] if case.outcome_names.intersection(_ensure_list(wanted)) else None
 
 
 def _match_all(wanted: Iterable[Mapping[str, Any]], case: Case) -> list[Hit] | None:

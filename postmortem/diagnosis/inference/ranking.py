@@ -31,6 +31,7 @@ from postmortem.rules.exception_rules import Advice
 from postmortem.rules.traits import Trait, get_id, has_trait
 
 _NO_FAULT: Final = (Trait.UNEXPLAINED, Trait.SOUND, Trait.PEER_FAILURE)
+_OF_CURVES: Final = (Trait.SHOWN_BY_CURVES, Trait.ABOUT_VALUES)
 _NEAR: Final = 1.6
 """Log-odds within which the narrower of two causes stands before the broader one."""
 TEMPERATURE: Final = 0.7
@@ -52,6 +53,8 @@ _CALLED_BY_USER: Final = 2.0
 """Weight of an exception that a library raised over what the user's code gave it, unexplained."""
 _LIKELY: Final = 0.0
 """Log-odds below which no cause is likely by itself."""
+_BEHIND: Final = 0.5
+"""Log-odds by which the reason for a stop stands behind it: it is no rival."""
 
 _OTHER_MESSAGE: Final = say(
     "the message of the exception names something else", "异常信息指向别的原因"
@@ -77,6 +80,7 @@ def rank_causes(
     _follow_known_message(scores, case, knowledge)
     _hold_back(scores, case)
     _demote_library_errors(scores)
+    _put_stop_before_its_reason(scores)
     for winner, loser in knowledge.precedence:
         _put_narrower_first(scores, winner, loser)
     ordered = sorted(scores.values(), key=lambda cause: (-cause.score, cause.id))[:_MOST_CAUSES]
@@ -92,10 +96,27 @@ def _compute_probability(cause: ScoredCause, ordered: Sequence[ScoredCause]) -> 
 
     Sharpened by the fitted temperature.
     """
-    rivals = sum(math.exp(min(other.score, 30.0)) for other in ordered if other.id != cause.id)
+    rivals = sum(math.exp(min(other.score, 30.0)) for other in ordered if _are_rivals(cause, other))
     log_odds = min(cause.score, 30.0) - math.log(1.0 + _RIVALS * rivals)
     most = get_max_probability(cause.id, cause.evidence)
     return min(most, round(1.0 / (1.0 + math.exp(-log_odds / TEMPERATURE)), 4))
+
+
+def _are_rivals(cause: ScoredCause, other: ScoredCause) -> bool:
+    """Say whether two causes exclude each other: a run may be stopped for what its curves show."""
+    is_reason = any(
+        has_trait(one.id, Trait.CANCELS_THE_RUN) and is_shown_by_curve(two)
+        for one, two in ((cause, other), (other, cause))
+    )
+    return cause.id != other.id and not is_reason
+
+
+def is_shown_by_curve(cause: ScoredCause | RankedCause) -> bool:
+    """Say whether a curve speaks for a cause, and strongly."""
+    strong = WEIGHTS["strong"]
+    return any(has_trait(cause.id, trait) for trait in _OF_CURVES) and any(
+        item.kind == "shape" and item.weight >= strong for item in cause.evidence
+    )
 
 
 def _add_fallbacks(scores: dict[str, ScoredCause], case: Case, knowledge: KnowledgeBase) -> None:
@@ -281,6 +302,22 @@ def _demote_library_errors(scores: dict[str, ScoredCause]) -> None:
     ]
     if better and last.score > max(better):
         scores[last.id] = ScoredCause(last.id, max(better) - 0.1, last.evidence)
+
+
+def _put_stop_before_its_reason(scores: dict[str, ScoredCause]) -> None:
+    """Put what stopped a run before what its curves speak for: that may be why."""
+    stops = [one.score for one in scores.values() if has_trait(one.id, Trait.CANCELS_THE_RUN)]
+    most = max(stops, default=PRIOR) - _BEHIND
+    for cause in list(scores.values()) if most > _LIKELY else ():
+        if cause.score > most and is_shown_by_curve(cause) and not _rests_on_text(cause):
+            scores[cause.id] = ScoredCause(cause.id, most, cause.evidence)
+
+
+def _rests_on_text(cause: ScoredCause) -> bool:
+    """Say whether a rule found a line that speaks for a cause."""
+    return any(
+        item.kind in {"signature", "traceback"} and item.weight > 0 for item in cause.evidence
+    )
 
 
 def _put_narrower_first(scores: dict[str, ScoredCause], winner: str, loser: str) -> None:

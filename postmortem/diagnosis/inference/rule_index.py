@@ -105,7 +105,8 @@ def _iter_available_keys(case: Case) -> Iterator[tuple[str, Any]]:
     yield from (("setting", name) for name in case.settings)
     yield from (("package", name) for name in environment.packages)
     yield from (("env", name) for name in _FIELDS if getattr(environment, name) is not None)
-    yield from (("precision", environment.precision), ("outcome", case.outcome))
+    yield ("precision", environment.precision)
+    yield from (("outcome", name) for name in case.outcome_names)
     if environment.gpus:
         yield ("gpu", "")
     if case.tracebacks:

@@ -4,7 +4,7 @@ In: the case and its ranking. Out: `Analysis`. Files are looked into a last time
 a report quotes. Not here: judging (`inference`), the language and the layout (`report`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -25,7 +25,7 @@ from postmortem.diagnosis.fixes.raised import explained
 from postmortem.diagnosis.fixes.refuted import is_refuted
 from postmortem.diagnosis.fixes.select import select_fixes
 from postmortem.diagnosis.fixes.worded_advice import WordedAdvice, text_around, word_advice
-from postmortem.diagnosis.inference.ranking import RankedCause
+from postmortem.diagnosis.inference.ranking import RankedCause, is_shown_by_curve
 from postmortem.diagnosis.inference.verdict import Ranking, describe_distinction
 from postmortem.diagnosis.story import (
     best_record,
@@ -46,6 +46,8 @@ from postmortem.rules.traits import Trait, get_id, has_trait
 
 _SUMMARY: Final = compile_lazily(r"^(?:epoch|train(?:ing)?|avg|average|mean)_loss$")
 """What programs call the training loss of a whole epoch."""
+_OF_THE_CURVES: Final = 2
+"""Fixes of what the curves show that stand among those of a run that was stopped."""
 _MANY_CURVES: Final = 2000
 """Curves of other attempts that are shown."""
 
@@ -152,10 +154,27 @@ def _build_causes(
     advice = _build_advice(case, best, knowledge, failure)
     if advice is not None:
         causes = [_apply_advice(cause, advice, is_best=cause.id == best.id) for cause in causes]
-    return tuple(
+    causes = [
         replace(cause, fixes=add_advisory_fixes(cause, knowledge.advisories, case))
         for cause in causes
-    )
+    ]
+    return _join_fixes_of_stopped_run(causes, ranking.causes)
+
+
+def _join_fixes_of_stopped_run(
+    causes: Sequence[Cause[Message]], ranked: Iterable[RankedCause]
+) -> tuple[Cause[Message], ...]:
+    """Put what the curves of a run that was stopped ask for behind the first fix of the stop.
+
+    People stop a run that goes wrong; to resume it as it is would not help them.
+    """
+    best, *others = causes
+    shown = {one.id for one in ranked if is_shown_by_curve(one)}
+    reason = next((one for one in others if one.id in shown), None)
+    if reason is None or not has_trait(best.id, Trait.CANCELS_THE_RUN):
+        return tuple(causes)
+    fixes = [*best.fixes[:1], *reason.fixes[:_OF_THE_CURVES], *best.fixes[1:]]
+    return (replace(best, fixes=tuple(fixes)), *others)
 
 
 def _build_advice(
