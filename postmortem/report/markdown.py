@@ -57,7 +57,10 @@ def render_markdown(diagnosis: Diagnosis, *, redact: bool = True, longest: int =
     blocks = [*_render_verdict(shown, words), *_render_needs(shown, words)]
     cause = parts.get_main_cause(shown)
     if cause is not None:
-        blocks += [*_render_fixes(cause.fixes, words), *_render_evidence(shown, cause, words)]
+        blocks += [
+            *_render_fixes(shown, cause.fixes, words),
+            *_render_evidence(shown, cause, words),
+        ]
     blocks += [
         *_replay(shown, words),
         *_render_curves(shown, words),
@@ -176,10 +179,13 @@ def _format_evidence_row(diagnosis: Diagnosis, item: Evidence, words: Words) -> 
     return f"{row}  \n  {escape_prose(terms)}" if terms else row
 
 
-def _render_fixes(fixes: Sequence[Fix], words: Words) -> Iterator[str]:
+def _render_fixes(diagnosis: Diagnosis, fixes: Sequence[Fix], words: Words) -> Iterator[str]:
     if not fixes:
         return
-    items = [_format_fix(index, fix, words) for index, fix in enumerate(fixes, 1)]
+    items = [
+        _format_fix(index, fix, parts.name_fix_kind(diagnosis, index, fix, words), words)
+        for index, fix in enumerate(fixes, 1)
+    ]
     yield f"**{words('fixes')}**"
     yield from items[:_FIXES_SHOWN]
     if items[_FIXES_SHOWN:]:
@@ -188,13 +194,13 @@ def _render_fixes(fixes: Sequence[Fix], words: Words) -> Iterator[str]:
         )
 
 
-def _format_fix(index: int, fix: Fix, words: Words) -> str:
+def _format_fix(index: int, fix: Fix, kind: str, words: Words) -> str:
     safety = (
         "" if fix.safety == "safe" else words("bracketed", text=words.either("safety", fix.safety))
     )
     why = escape_prose(cut(" ".join(parts.split_paragraphs(fix.why)), 600))
     return (
-        f"{index}. **{words.either('kind', fix.kind)}{words('colon')}"
+        f"{index}. **{kind}{words('colon')}"
         f"{escape_prose(fix.title)}**{safety}"
         + (f"  \n{_build_indent(index)}{why}" if why else "")
         + _format_snippet(fix.snippet, fix.language, index)

@@ -7,7 +7,7 @@ here: layout, judging.
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.answer import Cause, DecisiveWords, Evidence, has_rival
+from postmortem.core.answer import Cause, DecisiveWords, Evidence, Fix, has_rival
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.shown import SeriesView, SignatureHit
 from postmortem.core.visible import escape_control_characters
@@ -89,6 +89,12 @@ def list_harmless_signatures(diagnosis: Diagnosis) -> tuple[SignatureHit, ...]:
 def is_sound(diagnosis: Diagnosis) -> bool:
     """Say whether health is the verdict, proved or not."""
     return has_trait(diagnosis.verdict.cause, Trait.SOUND)
+
+
+def name_fix_kind(diagnosis: Diagnosis, index: int, fix: Fix, words: Words) -> str:
+    """Name what kind of fix it is; that to begin with, index 1, unless the run is sound."""
+    is_first = index == 1 and not is_sound(diagnosis)
+    return words("kind.first") if is_first else words.either("kind", fix.kind)
 
 
 def get_verdict_color(diagnosis: Diagnosis) -> str:

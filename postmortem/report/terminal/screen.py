@@ -67,7 +67,7 @@ def _render_plan(diagnosis: Diagnosis, plan: Plan, width: int, *, color: bool) -
     _write_verdict(paper, diagnosis, plan)
     _write_needs(paper, diagnosis, plan)
     if cause is not None:
-        _write_fixes(paper, cause, plan)
+        _write_fixes(paper, diagnosis, cause, plan)
         _write_evidence(paper, diagnosis, cause, plan)
     else:
         _write_candidates(paper, diagnosis, plan)
@@ -166,7 +166,7 @@ def _write_needs(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
         _write_command(paper, need.command, "bash")
 
 
-def _write_fixes(paper: Paper, cause: Cause, plan: Plan) -> None:
+def _write_fixes(paper: Paper, diagnosis: Diagnosis, cause: Cause, plan: Plan) -> None:
     if not cause.fixes:
         return
     _add_gap(paper, plan)
@@ -175,17 +175,23 @@ def _write_fixes(paper: Paper, cause: Cause, plan: Plan) -> None:
     paper.say(Text.assemble((paper.words("fixes"), "bold cyan"), (note, "dim")))
     room = plan.snippets
     for index, fix in enumerate(cause.fixes[: plan.fixes], 1):
-        head = format_fix_head(fix, paper.words)
+        kind = parts.name_fix_kind(diagnosis, index, fix, paper.words)
+        head = format_fix_head(fix, kind, paper.words)
         paper.say(
             (
                 head
                 if head.cell_len <= paper.measure - 5
-                else format_fix_head(replace(fix, safety="safe"), paper.words)
+                else format_fix_head(replace(fix, safety="safe"), kind, paper.words)
             ),
             f"  {index}.",
             5,
             plan.title,
         )
+        if index == 1 and plan.reason and fix.why:
+            reason = _select_first_sentences(
+                format_one_line(fix.why, _LONGEST), plan.reason, paper.measure - 5
+            )
+            paper.say(Text(reason, style="dim"), indent=5, most=plan.reason)
         if room and _write_command(paper, fix.snippet, fix.language):
             room -= 1
 

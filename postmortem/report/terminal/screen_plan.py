@@ -16,6 +16,8 @@ class Plan(NamedTuple):
     explanation: int = 0
     needs: int = 1
     fixes: int = 1
+    reason: int = 0
+    """Lines for why the first fix is to be done."""
     snippets: int = 0
     evidence: int = 1
     depth: int = 1
@@ -35,6 +37,7 @@ UPGRADES: Final[tuple[tuple[str, int], ...]] = (
     ("evidence", 2),
     ("snippets", 1),
     ("title", 2),
+    ("reason", 1),
     ("curves", 1),
     ("progress", 1),
     ("candidates", 2),

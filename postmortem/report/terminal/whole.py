@@ -51,7 +51,7 @@ def render_terminal(diagnosis: Diagnosis, *, width: int, color: bool, redact: bo
     _write_needs(paper, shown)
     cause = parts.get_main_cause(shown)
     if cause is not None:
-        _write_fixes(paper, cause.fixes)
+        _write_fixes(paper, diagnosis, cause.fixes)
         _write_evidence(paper, shown, cause)
     _replay(paper, shown)
     _draw_curves(paper, shown)
@@ -190,7 +190,7 @@ def format_evidence(paper: Paper, diagnosis: Diagnosis, item: Evidence) -> Text:
     return text.append(format_one_line(item.text, 400))
 
 
-def _write_fixes(paper: Paper, fixes: Sequence[Fix]) -> None:
+def _write_fixes(paper: Paper, diagnosis: Diagnosis, fixes: Sequence[Fix]) -> None:
     if not fixes:
         return
     words = paper.words
@@ -199,7 +199,8 @@ def _write_fixes(paper: Paper, fixes: Sequence[Fix]) -> None:
     for index, fix in enumerate(fixes, 1):
         if index > 1:
             paper.say("")
-        paper.say(format_fix_head(fix, words), f"{index:>{indent - 2}}.", indent)
+        head = format_fix_head(fix, parts.name_fix_kind(diagnosis, index, fix, words), words)
+        paper.say(head, f"{index:>{indent - 2}}.", indent)
         for paragraph in parts.split_paragraphs(fix.why):
             paper.say(paragraph, indent=indent)
         for reference in fix.references:
@@ -208,10 +209,10 @@ def _write_fixes(paper: Paper, fixes: Sequence[Fix]) -> None:
             paper.code(fix.snippet)
 
 
-def format_fix_head(fix: Fix, words: Words) -> Text:
+def format_fix_head(fix: Fix, kind: str, words: Words) -> Text:
     """Write what kind of fix it is, its title, and what it costs."""
     head = Text.assemble(
-        (words.either("kind", fix.kind) + words("colon"), "bold magenta"),
+        (kind + words("colon"), "bold magenta"),
         (format_one_line(fix.title, 300), "bold"),
     )
     if fix.safety != "safe":

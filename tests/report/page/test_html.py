@@ -173,7 +173,7 @@ def test_evidence_links_to_the_line_of_the_excerpt_and_back() -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "Values left the range of float16", "established|supported", "93%", "Evidence", r"\+4\.0", "What to do", "register_forward_hook", "Curves", "grad_norm", "The log around the failure",
+        "Values left the range of float16", "established|supported", "93%", "Evidence", r"\+4\.0", "What to do", "Do this first", "register_forward_hook", "Curves", "grad_norm", "The log around the failure",
         "Timeline", "Other causes that were weighed", "22%", "Looks alarming, is not the cause", "Checkpoint", "Last good step", "How it was weighed", "Environment", "Tesla V100", "deepspeed", "learning_rate",
         "Not checked", "What would change this verdict", "Sources", "Attempts", "lines 1-240", "Warnings", "Hidden:", "knowledge base 2026-11-20",
     ],

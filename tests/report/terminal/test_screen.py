@@ -84,6 +84,19 @@ def test_the_order_is_that_of_the_whole() -> None:
     assert text.rstrip().endswith("Everything: --full · a page with charts: -o report.html")
 
 
+def test_what_to_begin_with_stands_out_with_its_reason() -> None:
+    """The first fix is marked and says why, each once; a sound run has nothing to begin with."""
+    one = rich()
+    screen = render_screen(one, width=80, color=False)
+    lines = screen.split("\n")
+    at = next(number for number, line in enumerate(lines) if "Do this first: " in line)
+    assert screen.count("Do this first") == 1
+    assert lines[at].startswith("  1. ")
+    assert one.causes[0].fixes[0].why[:30] in lines[at + 1]
+    sound = replace(one, verdict=replace(one.verdict, cause="healthy.completed"))
+    assert "Do this first" not in render_terminal(sound, width=80, color=False)
+
+
 def test_colour_changes_nothing_but_colour() -> None:
     """With the colours taken out both are the same."""
     colored = render_screen(rich(), width=80, color=True)
