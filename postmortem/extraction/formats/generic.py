@@ -86,6 +86,11 @@ WORDS: Final = (
     b'tep": ',
     b'ter": ',
     b'poch": ',
+    b"tep': ",
+    b"ter': ",
+    b"poch': ",
+    b"isode': ",
+    b"REWARD ",
     *(
         f"{word} {behind}".encode()
         for word in ("it", " ep", "iter", "tep", "pdate", "poch")
@@ -149,10 +154,17 @@ PRINTED_ITEM: Final = compile_lazily(rf"\{{{_PRINTED_ITEM}")
 """How such a mapping begins."""
 _ITEM: Final = compile_lazily(rf"['\"](?P<name>[^'\"]+)['\"]: (?P<value>{FIGURE})")
 _ITEMS: Final = compile_lazily(
-    r"(?P<label>[^{}\n]{1,80}?)\s?[:=]?\s?"
+    r"(?P<label>[^{}\n]{0,80}?)\s?[:=]?\s?"
     rf"\{{(?P<items>(?:{_PRINTED_ITEM}(?:, )?){{1,40}})\}}\s*$"
 )
-"""A printed mapping of names to figures and nothing else, behind words."""
+"""A printed mapping of names to figures and nothing else, behind words or alone."""
+_PLACE_ITEM: Final = compile_lazily(
+    r"(?:(?:global|train(?:ing)?|total|env)[ _]?)?"
+    r"(?:(?P<epoch>epochs?)|(?:time)?steps?|iter(?:ation)?s?|episodes?|updates?)"
+    r"(?:[ _](?:num|number|count|idx))?$",
+    re.IGNORECASE,
+)
+"""The item of a printed mapping that tells its place."""
 _LONGEST: Final = 4000
 """Characters beyond which a line is a file or a dump, not a record."""
 
@@ -223,6 +235,7 @@ def _parse_line_of_bar(bar: Draw, where: ProcessId, line: int) -> LineFigures | 
 def _parse_other_line(text: str, where: ProcessId, line: int) -> Found | None:
     """Read the figures of a line that names no loss in the first way that finds any."""
     ways = (
+        _parse_placed_items,
         _parse_without_loss,
         _parse_scores_line,
         _parse_evaluation_line,
@@ -494,26 +507,52 @@ def _parse_evaluation_line(text: str, where: ProcessId, line: int) -> Found | No
 
 def _parse_labelled_items(text: str, where: ProcessId, line: int) -> Found | None:
     """Read a printed mapping behind a split, which is to come again: `Eval: {'acc': 0.5}`."""
-    found = _ITEMS.match(text) if "{" in text else None
-    mark = _OF_SPLIT.search(found["label"]) if found is not None else None
-    if found is None or mark is None or parse_step_and_epoch(found["label"]):
+    label, items = _split_printed_items(text)
+    mark = _OF_SPLIT.search(label) if items else None
+    if mark is None:
         return None
     word = mark[0].strip("_/ .-")
     split = find_label_split(word, len(word))
-    end = names.SO_FAR if "so far" in found["label"] else ""
-    values = {
-        f"{name_of_split(item['name'], split)}{end}": value
-        for item in _ITEM.finditer(found["items"])
-        if (value := parse_value(item["value"])) is not None
-    }
+    end = names.SO_FAR if "so far" in label else ""
+    values = {f"{name_of_split(name, split)}{end}": value for name, value in items.items()}
     printed = names.LOSS if names.LOSS in values else ""
+    layout = _build_layout_key(f"{label}: {' '.join(values)}")
     record = Record(math.nan, list(values.items()), where)
-    layout = _build_layout_key(f"{found['label']}: {' '.join(values)}")
-    return (
-        Found(record, printed, has_step=False, has_place=False, layout=layout, line=line)
-        if values
-        else None
+    return Found(record, printed, has_step=False, has_place=False, layout=layout, line=line)
+
+
+def _parse_placed_items(text: str, where: ProcessId, line: int) -> Found | None:
+    """Read a printed mapping that holds its place, whatever else, and is to come again further on.
+
+    `{'step': 100, 'win ratio': 0.5}`
+    """
+    label, items = _split_printed_items(text)
+    places = {name: found for name in items if (found := _PLACE_ITEM.match(name))}
+    values = {name: value for name, value in items.items() if name not in places}
+    if not places or not values:
+        return None
+    place, found = places.popitem()
+    step = math.nan if found["epoch"] else items[place]
+    if found["epoch"]:
+        values[names.EPOCH] = items[place]
+    return Found(
+        Record(step, list(values.items()), where),
+        "",
+        has_step=not found["epoch"],
+        has_place=False,
+        layout=_build_layout_key(f"{label}: {' '.join(items)}"),
+        line=line,
+        must_rise=True,
     )
+
+
+def _split_printed_items(text: str) -> tuple[str, dict[str, float]]:
+    """Give what stands before a printed mapping that ends a line, and its figures; else none."""
+    found = _ITEMS.match(text) if "{" in text else None
+    if found is None or parse_step_and_epoch(found["label"]):
+        return "", {}
+    items = ((item["name"], parse_value(item["value"])) for item in _ITEM.finditer(found["items"]))
+    return found["label"], {name: value for name, value in items if value is not None}
 
 
 def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | None:
