@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lazy_regex import compile_lazily, compile_lazily_with_words
 from postmortem.extraction.formats.losses import (
     find_label_split,
     is_evaluation,
@@ -71,7 +71,8 @@ _IS_SHARE_OF_MACHINE: Final = compile_lazily(
     r"mem|cpu|gpu|mfu|util|done|progress|complete|ram|disk|load|usage", re.IGNORECASE
 )
 """What is printed in per cent and is no score."""
-_REWARD: Final = compile_lazily(
+_REWARD: Final = compile_lazily_with_words(
+    "reward return score",
     r"(?<![\w/])(?P<name>(?:[a-z]{1,12}[ _](?:\d{1,4}[ _])?){0,3}(?:rewards?|returns?|score)"
     r"(?: (?:mean|std)(?=[ :=]))?)"
     r"(?: (?:in|for|of|at|after) (?:episode|epoch|iteration|step) \d{1,9})?"
@@ -79,7 +80,8 @@ _REWARD: Final = compile_lazily(
     rf"(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d)",
     re.IGNORECASE,
 )
-_SCORE: Final = compile_lazily(
+_SCORE: Final = compile_lazily_with_words(
+    "acc f1 iou dice ap psnr ssim wer cer ppl mse mae",
     r"(?<![\w/])(?P<name>(?:(?:train|val(?:id(?:ation)?)?|test|top\d?)[ _/-])?"
     r"(?:(?:m|pix(?:el)?[ _-]?)?acc(?:uracy)?(?:@?\d)?|f1|(?:(?:m(?:ean)?|fw|pix(?:el)?)[ _-]?)?iou"
     r"|(?:m(?:ean)?[ _-]?)?dice(?:[ _-](?:score|coef[a-z]{0,7}))?|m?ap|psnr|ssim"
