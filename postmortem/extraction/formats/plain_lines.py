@@ -11,7 +11,7 @@ splits that are called sets and places between a name and its figure each get th
 import re
 from typing import Final
 
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lazy_regex import compile_lazily, compile_lazily_with_words
 from postmortem.extraction.formats.losses import find_label_split
 from postmortem.extraction.formats.spelling import FIGURE
 
@@ -54,6 +54,10 @@ _AT_PLACE: Final = compile_lazily(
     rf"(?=\s?[:=]\s?{FIGURE}\s{{0,8}}$)"
 )
 """A name whose place stands before its figure: `Valid MRR at step 0: 0.0039`."""
+_NAMED_PLACE: Final = compile_lazily_with_words(
+    "step epoch iter episode round batch",
+    r"(?:step|epoch|iter|iteration|episode|round|batch) \d",
+)
 _ARROW: Final = compile_lazily(rf"(?<=[A-Za-z)\]])\s{{0,4}}[-=]{{1,2}}>\s{{0,4}}(?={FIGURE}(?!\w))")
 """An arrow from a name to its figure: `loss -> 0.31`."""
 _GLUED: Final = compile_lazily(
@@ -82,7 +86,8 @@ def write_plainly(text: str) -> str:
         text = _GAP.sub(r"\1 ", text)
     if "-loss, " in text or "-metric, " in text:
         text = _OF_KIND.sub(_name_kind, text)
-    if " at " in text or " after " in text or " for " in text:
+    is_at = " at " in text or " after " in text or " for " in text
+    if is_at and _NAMED_PLACE.search(text):
         text = _AT_PLACE.sub(r"\g<place>, \g<name>", text, count=1)
     return _OVER_SET.sub(_name_score_of_set, text) if "ccuracy o" in text else text
 
