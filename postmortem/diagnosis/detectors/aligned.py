@@ -83,8 +83,7 @@ class Curves:
             found = set[str]()
             for row in (row for one in classes for row in table[one]):
                 named = self.called(row.pattern)
-                excluded = {*self.of(*row.excluded)} if row.excluded and named else ()
-                found |= {name for name in named if name not in excluded}
+                found.update({*named}.difference(self.of(*row.excluded)) if row.excluded else named)
             self._of[classes] = [name for name in self.by_name if name in found] if found else []
         return self._of[classes]
 

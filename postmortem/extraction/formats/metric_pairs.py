@@ -4,6 +4,7 @@ In: a cleaned line with a loss. Out: values by canonical name, and the units pri
 here: the losses themselves (`formats.losses`).
 """
 
+import functools
 import itertools
 import re
 from collections.abc import Mapping
@@ -363,7 +364,7 @@ def parse_entries(text: str) -> tuple[dict[str, float], int]:
         end, name = match.end(), _join_name(match["name"], is_score="eward" not in match["name"])
         name = find_known_name(name) or f"{split}{name}"
         value = parse_value(match["value"])
-        if value is not None and (not _PASSED.search(name) or name in _KNOWN):
+        if value is not None and (not _is_passed(name) or name in _KNOWN):
             values.setdefault(name, value)
             has_decimals |= not match["value"].isdecimal()
     if has_decimals:
@@ -397,7 +398,11 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
         if (
             not _is_read_otherwise(text, match)
             and not _PLACE.match(text, max(0, match.start() - 1))
-            and not (printed and _OF.search(text, max(0, match.start() - 32), match.start()))
+            and not (
+                printed
+                and _follows_word(text, match.start())
+                and _OF.search(text, max(0, match.start() - 32), match.start())
+            )
             and not (_IS_SPLIT.match(match["name"]) and names.EVAL_LOSS in values)
             and not _is_share_of_machine(text, match)
             and (value := parse_value(match["value"])) is not None
@@ -430,7 +435,13 @@ def _is_read_otherwise(text: str, match: re.Match[str]) -> bool:
     name = match["name"]
     if name.lower() == "rate":
         name = _expand_pair_name(text, match)
-    return bool(_PASSED.search(name))
+    return _is_passed(name)
+
+
+@functools.lru_cache(4096)
+def _is_passed(name: str) -> bool:
+    """Say whether a name is that of a pair which is read otherwise, or says nothing."""
+    return _PASSED.search(name) is not None
 
 
 def _is_share_of_machine(text: str, match: re.Match[str]) -> bool:
@@ -460,6 +471,8 @@ def _add_means(text: str, values: dict[str, float], printed: str) -> None:
 
 def _expand_pair_name(text: str, match: re.Match[str]) -> str:
     """Give the name of a pair with the words before it that distinguish it from others."""
+    if not _follows_word(text, match.start()):
+        return match["name"]
     words = _find_words_before(text, match.start())
     if not words:
         before = _QUALIFIER.search(text, max(0, match.start() - 24), match.start())
@@ -469,8 +482,17 @@ def _expand_pair_name(text: str, match: re.Match[str]) -> str:
 
 def _find_words_before(text: str, start: int) -> list[str]:
     """Give all words between a name and the sign that ends what stands before it."""
+    if not _follows_word(text, start):
+        return []
     phrase = _WORDS_BEFORE.search(text, max(0, start - 64), start)
     return _split_words(_NO_NAME.sub("", phrase["words"])) if phrase else []
+
+
+def _follows_word(text: str, start: int) -> bool:
+    """Say whether a word or a number, and a blank or a low line, stand right before a place."""
+    if start < 2 or text[start - 1] not in " _":
+        return False
+    return text[start - 2].isalnum() or text[start - 2] in ".-_"
 
 
 def _split_words(words: str) -> list[str]:

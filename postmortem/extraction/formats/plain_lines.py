@@ -82,7 +82,7 @@ def write_plainly(text: str) -> str:
         text = _SET.sub(r"\1", text)
     if "(" in text or text.startswith("['"):
         text = _write_printed_values(text)
-    if "   " in text:
+    if "   " in text.strip():
         text = _GAP.sub(r"\1 ", text)
     if "-loss, " in text or "-metric, " in text:
         text = _OF_KIND.sub(_name_kind, text)
