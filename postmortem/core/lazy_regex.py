@@ -83,9 +83,7 @@ class NeedyPattern:
     def finditer(self, text: str, *place: int) -> "Iterator[re.Match[str]]":
         """Find all matches, at a place of the text if one is given."""
         is_there = may_hold(text, self.words)
-        found: Iterator[re.Match[str]] = (
-            self._late.finditer(text, *place) if is_there else iter(())
-        )
+        found: Iterator[re.Match[str]] = self._late.finditer(text, *place) if is_there else iter(())
         return found
 
     def __getattr__(self, name: str) -> Any:

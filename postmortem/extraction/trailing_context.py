@@ -76,7 +76,7 @@ _PYTHON_WARNING: Final = compile_lazily(
     r"\.py:\d{1,6}: (?:[A-Za-z_]\w{0,60}\.){0,6}\w{0,60}Warning: "
 )
 _SAYS_CAUGHT: Final = compile_lazily_with_words(
-    "caught ignore fall not optional",
+    "caught ignore fall not optional non-fatal",
     r"\berror caught was\b|\b(?:can|may|could) (?:be )?(?:safely )?ignored?\b"
     r"|\bfalling back (?:to|on)\b"
     r"|\bfall back to\b|\bwill not be (?:enabled|available|used)\b|\(optional\b|\bnon-fatal\b",

@@ -29,7 +29,7 @@ _OF: Final = rf"(?P<now>{_NUMBER})(?:\s{{0,9}}(?:/|of)\s{{0,9}}(?P<end>{_NUMBER}
 _EPOCH: Final = compile_lazily_with_words(
     "epoch",
     rf"(?i)(?<![a-z_])epoch(?:s(?=:\s{{0,9}}\d{{1,3}}%\||[ :=\[(]{{1,4}}\d{{1,7}}\s?/\s?\d))?"
-    rf"(?:\W{{1,9}}\d{{1,3}}%\|[^|\n]{{0,300}}\|\s{{0,9}}|{_GAP}(?!\d{{1,3}}%)){_OF}"
+    rf"(?:\W{{1,9}}\d{{1,3}}%\|[^|\n]{{0,300}}\|\s{{0,9}}|{_GAP}(?!\d{{1,3}}%)){_OF}",
 )
 """A heading (`Epoch 12/200`), and a bar that counts epochs."""
 _OF_PAIR: Final = compile_lazily(
@@ -41,12 +41,12 @@ _PART: Final = compile_lazily(r"(?<![\w./])(?P<now>\d{1,9})\s?/\s?(?P<end>\d{1,9
 _STEP: Final = compile_lazily_with_words(
     "step iter update",
     r"(?i)(?<![a-z_])(?:(?:global|current|training)[_ ])?"
-    rf"(?:steps?|iter(?:ation)?s?|updates?|(?:total_)?timesteps?){_GAP}{_OF}"
+    rf"(?:steps?|iter(?:ation)?s?|updates?|(?:total_)?timesteps?){_GAP}{_OF}",
 )
 _SUMMARY: Final = compile_lazily_with_words(
     "wandb:",
     r"(?i)^wandb:\s{1,60}(?:[\w./]{0,40}[/_])?(?:steps?|iters?|iterations?)"
-    rf"\s{{1,9}}(?P<now>{_NUMBER})(?P<end>)?\s*$"
+    rf"\s{{1,9}}(?P<now>{_NUMBER})(?P<end>)?\s*$",
 )
 """A row of the summary of a run that Weights & Biases prints at its end."""
 _BATCH: Final = compile_lazily_with_words(
@@ -63,7 +63,7 @@ _PLANNED_EPOCHS: Final = compile_lazily_with_words(
 _PLANNED_STEPS: Final = compile_lazily_with_words(
     "steps iter updates episodes",
     _PLANS
-    % ("steps|iters?|iterations|updates|episodes", "train_iters|episodes|(?<=\\d )max iterations")
+    % ("steps|iters?|iterations|updates|episodes", "train_iters|episodes|(?<=\\d )max iterations"),
 )
 _BAR: Final = compile_lazily(
     r"\d{1,3}%\s{0,2}\|[^|\n]{0,300}\|\s{0,9}(?P<now>\d{1,12})/(?P<end>\d{1,12})"

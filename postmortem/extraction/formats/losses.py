@@ -41,7 +41,7 @@ _LOSS: Final = compile_lazily_with_words(
     "loss",
     rf"(?<![\w./-])(?!(?:[Nn]a[Nn]|[Ii]nf) )(?P<name>{_LOSS_NAME})[\"']?"
     rf"{_LOSS_OF}{_LOSS_SIGN}[\"']?(?:tensor\(|np\.float\d+\(|\[(?={FIGURE}\]))?"
-    rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?[*+](?!\s\d))"
+    rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?[*+](?!\s\d))",
 )
 _ONE: Final = (
     r"(?:[Rr]?(?:mse|MSE)|nll|NLL|bce|BCE|ce|CE|[lL][12]|nt-xent|xent|dice"
