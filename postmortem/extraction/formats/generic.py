@@ -46,6 +46,7 @@ from postmortem.extraction.formats.spelling import (
     FIGURE,
     MAY_HOLD_VALUE,
     convert_to_ascii,
+    may_hold_figure,
     parse_value,
 )
 from postmortem.reading.prefixes import clean
@@ -199,7 +200,7 @@ class LineFigures(NamedTuple):
 
 def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> LineFigures | None:
     """Look at a line without minding any other; None where no figure of a metric stands."""
-    if len(text) > _LONGEST or not MAY_HOLD_VALUE.search(text):
+    if len(text) > _LONGEST or not may_hold_figure(text) or not MAY_HOLD_VALUE.search(text):
         return None
     text = write_plainly(convert_to_ascii(text))
     if _CLOSING.search(text):

@@ -21,7 +21,7 @@ from postmortem.core.lines import ProcessId
 from postmortem.core.names import NAMELESS
 from postmortem.extraction.formats.csv_metrics import list_metric_names
 from postmortem.extraction.formats.records import Record
-from postmortem.extraction.formats.spelling import MAY_HOLD_FIGURE, parse_value
+from postmortem.extraction.formats.spelling import may_hold_figure, parse_value
 
 PRODUCER: Final = "table"
 _BAD: Final = r"[+-]?(?:nan|inf(?:inity)?)"
@@ -278,7 +278,7 @@ def _join_two_line_heading(above: str, line: str) -> str:
 @functools.lru_cache(maxsize=8)
 def _split_cells(text: str, count: int) -> list[str] | None:
     """Split a row into its cells; None if it has not so many, or too few figures among them."""
-    if not MAY_HOLD_FIGURE.search(text):
+    if not may_hold_figure(text):
         return None
     text = _IN_BRACKETS.sub(r"\1", text.translate(_BARS))
     before = _BEFORE.match(text)
