@@ -74,24 +74,21 @@ class NeedyPattern:
         self._late = LazyPattern(pattern, flags)
         self.words = words
 
-    def search(self, text: str) -> "re.Match[str] | None":
-        """Find the first match."""
-        found: re.Match[str] | None = self._late.search(text) if self._may_find(text) else None
+    def search(self, text: str, *place: int) -> "re.Match[str] | None":
+        """Find the first match, at a place of the text if one is given."""
+        is_there = may_hold(text, self.words)
+        found: re.Match[str] | None = self._late.search(text, *place) if is_there else None
         return found
 
-    def finditer(self, text: str) -> "Iterator[re.Match[str]]":
-        """Find all matches."""
-        found: Iterator[re.Match[str]] = (
-            self._late.finditer(text) if self._may_find(text) else iter(())
-        )
+    def finditer(self, text: str, *place: int) -> "Iterator[re.Match[str]]":
+        """Find all matches, at a place of the text if one is given."""
+        is_there = may_hold(text, self.words)
+        found: Iterator[re.Match[str]] = self._late.finditer(text, *place) if is_there else iter(())
         return found
 
     def __getattr__(self, name: str) -> Any:
         """Give whatever else the pattern has, which takes no notice of the words."""
         return getattr(self._late, name)
-
-    def _may_find(self, text: str) -> bool:
-        return may_hold(text, self.words)
 
 
 def compile_lazily_with_words(words: str, pattern: str, flags: int = 0) -> "re.Pattern[str]":

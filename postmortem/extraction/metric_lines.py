@@ -215,10 +215,9 @@ class MetricLines:
 
 def _is_drawn_again(before: DrawnRecord, drawn: DrawnRecord) -> bool:
     """Say whether a bar at its end is that of the draw before."""
-    if drawn.line == before.line or drawn.record is None or before.record is None:
-        return drawn.line == before.line
-    names, others = dict(drawn.record.values).keys(), dict(before.record.values).keys()
-    return drawn.line == before.line + 1 and names > others
+    if drawn.line == before.line:
+        return True
+    return drawn.line == before.line + 1 and drawn.names() > before.names()
 
 
 def _end_of(view: View, lines: int) -> int:

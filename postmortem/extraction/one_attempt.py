@@ -5,21 +5,24 @@ keep their numbers, and sources that are not named all they have. Not here: wher
 (`case.run_starts`).
 """
 
+import bisect
 import copy
 import dataclasses
 import math
 from collections import deque
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, Final
 
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.extraction.extract import FIRST, LAST, Extract, KeptFindings, Sighting
 from postmortem.extraction.facts.fact_store import FactStore
-from postmortem.extraction.recurring_lines import unfold_lines
+from postmortem.extraction.recurring_lines import BEFORE, unfold_lines
 from postmortem.extraction.text_sample import TextSample
 
 Lines = tuple[int, int]
 """First and last raw line."""
+_get_line: Final = attrgetter("line")
 _MOST_END: Final = 6000
 """Characters of an end that is put together from the lines that are kept."""
 
@@ -149,17 +152,17 @@ def _select_texts(extract: Extract, lines: Mapping[int, Lines]) -> dict[str, Any
     for source, (first, last) in lines.items():
         if first > 1:
             heads[source] = ""
-        recurring[source] = tuple(
-            line for line in extract.recurring.get(source, ()) if first <= line.line <= last
-        )
+        every = extract.recurring.get(source, ())
+        at = bisect.bisect_left(every, first, key=_get_line)
+        recurring[source] = every[at : bisect.bisect_right(every, last, key=_get_line)]
         begin, text = extract.tails.get(source, (1, ""))
         if last >= extract.lines.get(source, 0):
             kept = dict(enumerate(text.split("\n"), begin))
         else:
             kept = unfold_lines(
                 line
-                for line in extract.recurring.get(source, ())
-                if first <= line.line <= last + len(line.before)
+                for line in every[at : bisect.bisect_right(every, last + BEFORE, key=_get_line)]
+                if line.line <= last + len(line.before)
             )
         tails[source] = _join_end(kept, first, last)
         sample = samples.get(source, TextSample())

@@ -16,7 +16,7 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.extraction.formats import blocks, generic, losses, metric_pairs, positions
 from postmortem.extraction.formats.bars import draw
 from postmortem.extraction.formats.plain_lines import write_plainly
-from postmortem.extraction.formats.spelling import convert_to_ascii
+from postmortem.extraction.formats.spelling import convert_to_ascii, may_hold_figure
 from postmortem.extraction.formats.unfinished import BAR, is_unfinished
 from postmortem.extraction.line_screen import LineScreen
 from postmortem.rules.byte_encoding import CharacterBytes
@@ -43,6 +43,8 @@ class _WordBytes(CharacterBytes):
 
 def may_be_record(text: str) -> bool:
     """Say whether a line may hold a record, be a part of one, or a bar on its way."""
+    if not may_hold_figure(text):
+        return False
     plain = write_plainly(convert_to_ascii(text))
     screen, kinds = _build_screen()
     found = {kinds[number] for number in screen.find(plain)}

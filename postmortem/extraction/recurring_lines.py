@@ -28,7 +28,7 @@ _MOST_WORDINGS: Final = 20_000
 _RECENT: Final = 1000
 """Lines behind which a wording that came once is forgotten where there are too many."""
 _LONGEST: Final = 4096
-_BEFORE: Final = 6
+BEFORE: Final = 6
 """Lines right before one that are kept with it where they are of other kinds."""
 _IGNORED: Final = (
     string.digits + "abcdefABCDEF" + string.whitespace + ".,:;-+_#=*%|/()[]"
@@ -130,7 +130,7 @@ class RecurringLines:
             self._end_waiting(raws[0], wordings[0])
         self._note_frequent(raws, {keys[wording]: number for wording, number in last.items()})
         self._line += len(raws)
-        self._last = [*self._last, *raws[-_BEFORE:]][-_BEFORE:]
+        self._last = [*self._last, *raws[-BEFORE:]][-BEFORE:]
 
     def _note_frequent(self, raws: list[bytes], last: Mapping[int, int]) -> None:
         """Keep the last line of each wording that comes too often."""
@@ -182,9 +182,9 @@ class RecurringLines:
 
     def _before(self, raws: list[bytes], number: int) -> list[bytes]:
         """Give the lines right before one."""
-        if number >= _BEFORE:
-            return [*map(_shorten, raws[number - _BEFORE : number])]
-        return [*map(_shorten, [*self._last, *raws[:number]][-_BEFORE:])]
+        if number >= BEFORE:
+            return [*map(_shorten, raws[number - BEFORE : number])]
+        return [*map(_shorten, [*self._last, *raws[:number]][-BEFORE:])]
 
     def _keep(self, key: int, group: list[_Kept], kept: _Kept) -> None:
         """Keep one more line of a wording, and forget what has become too much."""

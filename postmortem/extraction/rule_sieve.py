@@ -8,6 +8,7 @@ asked about many lines are asked together, in one search of a line: what it does
 none of them. A line whose figures no reader can take is not read for figures either.
 """
 
+import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -69,7 +70,7 @@ class _RuleScreen:
 
     def __init__(self, rules: Sequence[_AskedRule]) -> None:
         """Put their patterns together."""
-        self.rules = rules
+        self.rules, self.wanted = rules, frozenset(rule.wanted for rule in rules)
         patterns = [pattern for rule in rules for pattern in rule.patterns]
         self._screen = LineScreen(patterns, of_many_lines=rules[0].lines > 1)
         self._known: dict[frozenset[int], frozenset[Wanted]] = {}
@@ -160,20 +161,27 @@ class RuleSieve:
 
         `wanting` gives who wants the lines of a literal; None if one of them asks about each.
         """
-        found, line, end, first = list[Hit](), -1, -1, hits[0]
-        is_first_out, held = True, _NONE
-        for hit in hits:
-            number, start = hit
-            if start > end:
-                line, end = region.find_line(start)
-                first, is_first_out, held = hit, False, region.find(line, end)
-            wanted = wanting[number]
-            if wanted is not None and held.isdisjoint(wanted):
-                continue
-            if not is_first_out and first is not hit:
+        found, place, count = list[Hit](), 0, len(hits)
+        unions: dict[tuple[int, ...], frozenset[Wanted]] = {}
+        while place < count:
+            first, begin = hits[place], place
+            line, end = region.find_line(first[1])
+            while place < count and hits[place][1] <= end:
+                place += 1
+            numbers = tuple([number for number, _ in hits[begin:place]])
+            union = unions.get(numbers)
+            if union is None:
+                every = (self._machine.consumers[number] for number in numbers)
+                union = unions[numbers] = frozenset(itertools.chain.from_iterable(every))
+            held = region.find(line, end, union)
+            kept = [
+                hit
+                for hit in hits[begin:place]
+                if (wanted := wanting[hit[0]]) is None or not held.isdisjoint(wanted)
+            ]
+            if kept and kept[0] is not first:
                 found.append(first)
-            is_first_out = True
-            found.append(hit)
+            found += kept
         return found
 
     def _ask(self, consumer: Wanted) -> None:
@@ -226,6 +234,7 @@ class _Region:
         self._asked, self._every = asked, frozenset(asked)
         self._of_one = screens.get(1, ())
         self._of_several = {lines: own for lines, own in screens.items() if lines > 1}
+        self._asked_of_several = frozenset(one for one, lines in asked.items() if lines > 1)
         self._are_figures_asked = _FIGURES in asked
         self._cleaned: dict[int, Cleaned] = {}
         self._held: dict[int, frozenset[Wanted]] = {}
@@ -249,8 +258,8 @@ class _Region:
         held = self._held.get(view.start)
         return held is not None and consumer not in held and consumer in self._asked
 
-    def find(self, begin: int, end: int) -> frozenset[Wanted]:
-        """Give the rules that may hold on a line, of those that are asked together."""
+    def find(self, begin: int, end: int, wanted: frozenset[Wanted]) -> frozenset[Wanted]:
+        """Give the rules that may hold on a line, of those that are asked together and wanted."""
         cleaned = self._read(begin, end)
         text = cleaned.text
         is_cut = text.lstrip().startswith("raise ") and _REST.match(self.data, end) is not None
@@ -259,11 +268,12 @@ class _Region:
         else:
             held = _NONE
             for screen in self._of_one:
-                found = screen.find(text)
-                held = held | found if held else found
-            if self._of_several:
+                if not wanted.isdisjoint(screen.wanted):
+                    found = screen.find(text)
+                    held = held | found if held else found
+            if not wanted.isdisjoint(self._asked_of_several):
                 held = held | self._find_of_several(begin, cleaned)
-            if self._are_figures_asked and (may_be_record(text) or self._is_heading(end, text)):
+            if self._are_figures_asked and _FIGURES in wanted and self._has_figures(end, text):
                 held = held | _FOR_FIGURES
         self._held[begin] = held
         return held
@@ -271,7 +281,7 @@ class _Region:
     def _find_of_several(self, begin: int, cleaned: Cleaned) -> frozenset[Wanted]:
         """Give the rules of several lines that may hold on one and those behind it."""
         if cleaned.where is not NOWHERE:  # lines of other processes stand between
-            return frozenset(one for one, lines in self._asked.items() if lines > 1)
+            return self._asked_of_several
         if begin >= self._chunk:
             texts, held = list[str](), _NONE
             texts.extend(self._iter_texts(begin, _CHUNK))
@@ -298,8 +308,9 @@ class _Region:
             yield self._read(self._next, end).text
             self._next, count = end + 1, count - 1
 
-    def _is_heading(self, end: int, text: str) -> bool:
-        return (
-            grids.may_be_heading(text)
-            and grids.find_first_row(self._iter_texts(end + 1, TABLE_AHEAD - 1)) is not None
-        )
+    def _has_figures(self, end: int, text: str) -> bool:
+        """Say whether a line may hold figures, or be the heading of some."""
+        if may_be_record(text):
+            return True
+        row = grids.find_first_row(self._iter_texts(end + 1, TABLE_AHEAD - 1))
+        return row is not None and grids.may_be_heading(text)

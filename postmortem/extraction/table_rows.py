@@ -68,8 +68,9 @@ class TableRows:
 
     def _begin_bare(self, view: View, base: int) -> None:
         """Begin a table of one column if a line holds its name and nothing else."""
-        behind = view.data[view.end : view.end + _HEAD].split(b"\n")[1 : 2 + TABLE_AHEAD]
-        found = bare_rows.build_headed_grid(view.data[view.start : view.end], behind[:TABLE_AHEAD])
+        rest = view.data[view.end : view.end + _HEAD]
+        behind = rest.split(b"\n", TABLE_AHEAD + 1)[1 : 1 + TABLE_AHEAD]
+        found = bare_rows.build_headed_grid(view.data[view.start : view.end], behind)
         if found is not None:
             self._set(found, view, base)
             self._row_end = base + view.end

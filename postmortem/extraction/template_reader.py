@@ -41,6 +41,13 @@ class DrawnRecord(NamedTuple):
     record: Record | None = None
     """Of any other."""
 
+    def names(self) -> set[str]:
+        """Give the names of its figures."""
+        if self.record is not None:
+            return {name for name, _ in self.record.values}
+        names = () if self.path is None else self.path.template.names
+        return {name for name in names if name and name not in _NO_SERIES}
+
 
 class TemplateReader:
     """Reads the lines of one source that are like others before them."""

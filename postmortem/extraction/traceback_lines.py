@@ -6,12 +6,12 @@ reading a traceback (`extraction.traceback`).
 
 import dataclasses
 import functools
-import re
 from collections import deque
 from collections.abc import Callable
 from typing import Final
 
 from postmortem.core.findings import Traceback
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE
 from postmortem.extraction import traceback
 from postmortem.extraction.cursor import Cursor
@@ -27,7 +27,7 @@ _APART: Final = 4
 _BEFORE: Final = 400
 """Bytes before a traceback that tell something of it."""
 _HEAD: Final = b"Traceback (most recent call last):"
-_PLAIN: Final = re.compile(
+_PLAIN: Final = compile_lazily(
     _HEAD.replace(b"(", rb"\(").replace(b")", rb"\)")
     + rb"\n  File \"[^\n]{1,400}\", line \d{1,9}, in [^\n]{1,200}\n(?:[ ][^\n]{0,1000}\n){0,400}"
     rb"(?P<exception>[A-Za-z_][\w.]{0,200}(?::[^\n]{0,1000})?\n)?"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lazy_regex import compile_lazily, compile_lazily_with_words
 from postmortem.extraction.frames import Row, is_exception_line
 from postmortem.reading.prefixes import LOUD, Cleaned
 from postmortem.reading.windows import View, is_same_process
@@ -75,7 +75,8 @@ _WORD: Final = compile_lazily(r"[A-Za-z\u4e00-\u9fff]{2}")
 _PYTHON_WARNING: Final = compile_lazily(
     r"\.py:\d{1,6}: (?:[A-Za-z_]\w{0,60}\.){0,6}\w{0,60}Warning: "
 )
-_SAYS_CAUGHT: Final = compile_lazily(
+_SAYS_CAUGHT: Final = compile_lazily_with_words(
+    "caught ignore fall not optional non-fatal",
     r"\berror caught was\b|\b(?:can|may|could) (?:be )?(?:safely )?ignored?\b"
     r"|\bfalling back (?:to|on)\b"
     r"|\bfall back to\b|\bwill not be (?:enabled|available|used)\b|\(optional\b|\bnon-fatal\b",

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from postmortem.core import names
 from postmortem.core.job_facts import Setting
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lazy_regex import compile_lazily, compile_lazily_with_words
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.number_texts import normalise_step, parse_number
 from postmortem.extraction.facts.series import Series
@@ -26,9 +26,10 @@ _GAP: Final = (
     r"(?: is\b)?(?:\(\w{1,12}\))?[\"']?[ _=:#|\[(\t-]{0,28}(?:[\"'](?:\s{0,4}, \s{0,4})?)?"
 )
 _OF: Final = rf"(?P<now>{_NUMBER})(?:\s{{0,9}}(?:/|of)\s{{0,9}}(?P<end>{_NUMBER}))?"
-_EPOCH: Final = compile_lazily(
+_EPOCH: Final = compile_lazily_with_words(
+    "epoch",
     rf"(?i)(?<![a-z_])epoch(?:s(?=:\s{{0,9}}\d{{1,3}}%\||[ :=\[(]{{1,4}}\d{{1,7}}\s?/\s?\d))?"
-    rf"(?:\W{{1,9}}\d{{1,3}}%\|[^|\n]{{0,300}}\|\s{{0,9}}|{_GAP}(?!\d{{1,3}}%)){_OF}"
+    rf"(?:\W{{1,9}}\d{{1,3}}%\|[^|\n]{{0,300}}\|\s{{0,9}}|{_GAP}(?!\d{{1,3}}%)){_OF}",
 )
 """A heading (`Epoch 12/200`), and a bar that counts epochs."""
 _OF_PAIR: Final = compile_lazily(
@@ -37,25 +38,32 @@ _OF_PAIR: Final = compile_lazily(
 """The epoch of `[4/25][300/1583]`."""
 _OF_PAIR_EPOCH: Final = compile_lazily(rf"^\W{{0,4}}{_NUMBER}/{_NUMBER}(?=\]?\s?\[)")
 _PART: Final = compile_lazily(r"(?<![\w./])(?P<now>\d{1,9})\s?/\s?(?P<end>\d{1,9})(?![\w./])")
-_STEP: Final = compile_lazily(
+_STEP: Final = compile_lazily_with_words(
+    "step iter update",
     r"(?i)(?<![a-z_])(?:(?:global|current|training)[_ ])?"
-    rf"(?:steps?|iter(?:ation)?s?|updates?|(?:total_)?timesteps?){_GAP}{_OF}"
+    rf"(?:steps?|iter(?:ation)?s?|updates?|(?:total_)?timesteps?){_GAP}{_OF}",
 )
-_SUMMARY: Final = compile_lazily(
+_SUMMARY: Final = compile_lazily_with_words(
+    "wandb:",
     r"(?i)^wandb:\s{1,60}(?:[\w./]{0,40}[/_])?(?:steps?|iters?|iterations?)"
-    rf"\s{{1,9}}(?P<now>{_NUMBER})(?P<end>)?\s*$"
+    rf"\s{{1,9}}(?P<now>{_NUMBER})(?P<end>)?\s*$",
 )
 """A row of the summary of a run that Weights & Biases prints at its end."""
-_BATCH: Final = compile_lazily(rf"(?i)(?<![a-z_])(?:batch(?:es)?|train){_GAP}{_OF}")
+_BATCH: Final = compile_lazily_with_words(
+    "batch train", rf"(?i)(?<![a-z_])(?:batch(?:es)?|train){_GAP}{_OF}"
+)
 _PLANS: Final = (
     r"(?i)(?<![a-z])(?:(?:max|num(?:ber of)?|total|n)[_ ]?(?:train(?:ing)?[_ ]|optimization )?"
     r"(?:number of )?(?:%s)|(?<!warmup[_ ])(?:%s)(?=[\"']?(?:\s{0,20}[:=]|\s{3,20}\d)))"
     r"[\"']?\s{0,20}[:=]?\s{0,3}(?:[\"'], )?(?P<now>\d[\d,]{0,14})(?![\w.%%])(?P<end>)?"
 )
-_PLANNED_EPOCHS: Final = compile_lazily(_PLANS % ("epochs?", "epoche?s(?: number)?"))
-_PLANNED_STEPS: Final = compile_lazily(
+_PLANNED_EPOCHS: Final = compile_lazily_with_words(
+    "epoch", _PLANS % ("epochs?", "epoche?s(?: number)?")
+)
+_PLANNED_STEPS: Final = compile_lazily_with_words(
+    "steps iter updates episodes",
     _PLANS
-    % ("steps|iters?|iterations|updates|episodes", "train_iters|episodes|(?<=\\d )max iterations")
+    % ("steps|iters?|iterations|updates|episodes", "train_iters|episodes|(?<=\\d )max iterations"),
 )
 _BAR: Final = compile_lazily(
     r"\d{1,3}%\s{0,2}\|[^|\n]{0,300}\|\s{0,9}(?P<now>\d{1,12})/(?P<end>\d{1,12})"

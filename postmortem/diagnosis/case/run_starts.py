@@ -11,6 +11,7 @@ a while passed. Any of these alone misleads.
 """
 
 import bisect
+import functools
 import itertools
 import math
 from collections import Counter
@@ -527,6 +528,7 @@ def _find_count(texts: Iterable[str]) -> int | None:
     return None if found is None else int(found[1])
 
 
+@functools.lru_cache(maxsize=4096)
 def _parse_time(text: str) -> str | None:
     """Give the time that a line begins with, or is."""
     found = _DATE.match(text)

@@ -80,13 +80,10 @@ class Curves:
         """Give the names that belong to one of these classes of metrics."""
         if classes not in self._of:
             table = self._metrics = self._metrics or load().metrics
-            found = {
-                name
-                for one in classes
-                for row in table[one]
-                for name in self.called(row.pattern)
-                if not (row.excluded and name in self.of(*row.excluded))
-            }
+            found = set[str]()
+            for row in (row for one in classes for row in table[one]):
+                named = self.called(row.pattern)
+                found.update({*named}.difference(self.of(*row.excluded)) if row.excluded else named)
             self._of[classes] = [name for name in self.by_name if name in found] if found else []
         return self._of[classes]
 

@@ -91,8 +91,9 @@ def _iter_reasons(observed: Observed, source: int, curves: Sequence[Series]) -> 
 
 def _iter_spent_rates(curves: Sequence[Series]) -> Iterator[Message]:
     for curve in curves:
-        rates = [rate for rate, _ in itertools.groupby(curve.values)]
-        if curve.name == names.LEARNING_RATE and _is_rate_spent(rates):
+        if curve.name == names.LEARNING_RATE and _is_rate_spent(
+            [rate for rate, _ in itertools.groupby(curve.values)]
+        ):
             yield say(
                 "the schedule of the learning rate is at its end: {rate:g}",
                 "学习率调度已到终点：{rate:g}",
@@ -108,6 +109,8 @@ def _iter_counts(curves: Sequence[Series]) -> Iterator[list[float]]:
     epochs = {value for curve in curves if curve.name == names.EPOCH for value in curve.values}
     for curve in curves if len(epochs) != 1 else ():
         is_epoch = curve.name == names.EPOCH
+        if not math.isfinite(sum(curve.values if is_epoch else curve.steps)):
+            continue
         column = [  # a line that waited to come again is put behind the next ones
             value
             for _, value in sorted(
@@ -123,7 +126,7 @@ def _iter_counts(curves: Sequence[Series]) -> Iterator[list[float]]:
 
 def _is_even_count(count: Sequence[float]) -> bool:
     """Say whether whole numbers rise from the first interval on, by the same at last."""
-    if len(count) < _FEWEST or not all(map(math.isfinite, count)):
+    if len(count) < _FEWEST:
         return False
     rises = [after - before for before, after in itertools.pairwise(count)]
     interval = rises[-1]

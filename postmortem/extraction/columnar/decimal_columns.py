@@ -25,13 +25,15 @@ _DECIMAL: Final = compile_lazily(rb"([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?)(\d{1,
 
 
 def parse_floats(texts: Sequence[bytes]) -> "np.ndarray[Any, Any]":
-    """Give the numbers that these texts spell.
+    """Give the numbers that these texts spell, whose thousands are grouped in each or in none.
 
     Raises:
         ValueError: a text is no number.
     """
     import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
+    if texts and b"," in texts[0]:
+        texts = [text.replace(b",", b"") for text in texts]
     if len(texts) < _FEW or not _is_exact(texts[0]):
         return _parse_one_by_one(texts)
     signs = np.frombuffer(b"\n".join(texts) + b"\n", dtype=np.uint8)

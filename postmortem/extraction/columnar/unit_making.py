@@ -24,7 +24,7 @@ from postmortem.extraction.formats.layouts import (
     find_roles,
     find_spelling,
 )
-from postmortem.extraction.formats.learnt_layouts import Layout
+from postmortem.extraction.formats.learnt_layouts import Layout, read_figure
 from postmortem.extraction.formats.printed_numbers import Number, find_numbers
 from postmortem.extraction.formats.templates import (
     PLACES,
@@ -212,7 +212,7 @@ def _list_figures(line: LineShape, groups: Sequence[bytes]) -> tuple[str, list[t
     layout = line.path.reader
     if not isinstance(layout, Layout):
         return "nan", []
-    own = [float(groups[index]) for index in line.taken]
+    own = [read_figure(groups[index]) for index in line.taken]
     step = math.nan if layout.step is None else own[layout.step] * layout.scale
     return repr(step), [(name, repr(own[index])) for name, index in layout.columns]
 

@@ -55,10 +55,8 @@ class BarRecords:
             return None
         label = looked.epoch if layout.epoch is None else groups[layout.epoch].decode()
         printed = math.nan if layout.step is None else float(groups[layout.step]) * layout.scale
-        values = [float(groups[group]) for _, group in layout.columns]
-        late = LearntFigures(
-            layout, where, self._step(looked, where, now, label, printed), values, line
-        )
+        step = self._step(looked, where, now, label, printed)
+        late = LearntFigures(layout, where, step, layout.read_values(groups), line)
         return self._draws.take(stream, (label, now, bar.total), late)
 
     def positions(

@@ -22,6 +22,8 @@ from postmortem.extraction.formats.metric_names import normalise_metric_name
 _FIGURE: Final = (
     r"[+-]?(?:(?:\d{1,40}\.?\d{0,40}|\.\d{1,40})(?:[eE][+-]?\d{1,4})?|nan|NaN|inf|Infinity)"
 )
+_ENDS_OF_FIGURES: Final = frozenset(bytes([sign]) for sign in b"0123456789.nNfy")
+_BEHIND_FIGURE: Final = b" \t\r)],;"
 _CELL: Final = rf"({_FIGURE})"
 _ROWS: Final = (
     rf"[ \t\[(]*{_CELL}[ \t\])]*[,;]?[ \t]*\r?$",
@@ -106,8 +108,10 @@ def build_headed_grid(heading: bytes, behind: Sequence[bytes]) -> Grid | None:
 
     These have the same before them as the name has: the prefix of a logger, or nothing.
     """
+    if len(behind) < _FEWEST_BEHIND or not all(map(_ends_in_figure, behind)):
+        return None
     found = _HEADING.match(heading.decode("utf-8", "replace"))
-    if found is None or len(behind) < _FEWEST_BEHIND:
+    if found is None:
         return None
     row = _compile_row(found["prefix"].encode(), 1)
     cells = [match[1] for line in behind if (match := row.match(line)) is not None]
@@ -115,6 +119,11 @@ def build_headed_grid(heading: bytes, behind: Sequence[bytes]) -> Grid | None:
         return None
     name = normalise_metric_name(found["name"].strip())
     return Grid((name,), row, has_prefix=False, is_bare=True)
+
+
+def _ends_in_figure(line: bytes) -> bool:
+    """Say whether a line may be a row."""
+    return line.rstrip(_BEHIND_FIGURE)[-1:] in _ENDS_OF_FIGURES
 
 
 def _compile_row(prefix: bytes, width: int) -> "re.Pattern[bytes]":

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lazy_regex import compile_lazily, compile_lazily_with_words
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.extraction.formats.bars import Draw, draw
 from postmortem.extraction.formats.losses import (
@@ -46,6 +46,7 @@ from postmortem.extraction.formats.spelling import (
     FIGURE,
     MAY_HOLD_VALUE,
     convert_to_ascii,
+    may_hold_figure,
     parse_value,
 )
 from postmortem.reading.prefixes import clean
@@ -112,14 +113,17 @@ _LABEL: Final = compile_lazily(
     r"^\s{0,40}(?:(?!.{0,40}(?:best|min))[\[\w.-]{1,40}[:\]|>]\s{0,8})?$", re.IGNORECASE
 )
 """What may stand before an objective that tells no place: the name of a logger."""
-OF_SAMPLES: Final = compile_lazily(
+OF_SAMPLES: Final = compile_lazily_with_words(
+    "sample image img case",
     r"(?<![\w./#-])(?:samples?|images?|imgs?|cases?)[:=# \[(]{1,4}\s{0,8}(?P<value>\d{1,9})"
     r"(?:\s?/\s?\d{1,9})?(?=[\s:|,;\])-])",
     re.IGNORECASE,
 )
 """What an evaluation counts where it prints its scores on its way."""
-_IN_SCORES: Final = compile_lazily(
-    r"acc|iou|dice|f1|map|psnr|ssim|mse|mae|[wc]er\b|ppl", re.IGNORECASE
+_IN_SCORES: Final = compile_lazily_with_words(
+    "acc iou dice f1 map psnr ssim mse mae wer cer ppl",
+    r"acc|iou|dice|f1|map|psnr|ssim|mse|mae|(?:wer|cer)\b|ppl",
+    re.IGNORECASE,
 )
 """A line that holds none of them has no score: cheaper to look for than the scores."""
 _OF_SPLIT: Final = compile_lazily(
@@ -208,7 +212,7 @@ class LineFigures(NamedTuple):
 
 def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> LineFigures | None:
     """Look at a line without minding any other; None where no figure of a metric stands."""
-    if len(text) > _LONGEST or not MAY_HOLD_VALUE.search(text):
+    if len(text) > _LONGEST or not may_hold_figure(text) or not MAY_HOLD_VALUE.search(text):
         return None
     text = write_plainly(convert_to_ascii(text))
     if _CLOSING.search(text):

@@ -21,7 +21,7 @@ from postmortem.core.lines import ProcessId
 from postmortem.core.names import NAMELESS
 from postmortem.extraction.formats.csv_metrics import list_metric_names
 from postmortem.extraction.formats.records import Record
-from postmortem.extraction.formats.spelling import MAY_HOLD_FIGURE, parse_value
+from postmortem.extraction.formats.spelling import may_hold_figure, parse_value
 
 PRODUCER: Final = "table"
 _BAD: Final = r"[+-]?(?:nan|inf(?:inity)?)"
@@ -52,6 +52,8 @@ _LETTERS_OF_ROWS: Final = frozenset("NnIiTtFfDd")
 """Letters that a row may begin with: of `nan`, `inf`, `none`, `true`, `false`, or of a level."""
 _RULE: Final = compile_lazily(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫┳┻╇╋┼├┤┬┴┌┐└┘╪╞╡╒╕]*$")
 _COLUMN: Final = compile_lazily(r"[A-Za-z#@%_][\w ./@%():#*-]{0,79}$")
+_NO_COLUMN_SIGN: Final = compile_lazily(r"[^\w\s./@%():#*|│┃║,-]")
+"""What stands in no name of a column and between none."""
 _SPLITS: Final = (("|", r"\|"), (",", r","), ("\t", r"\t+"), ("  ", r"\s{2,}"), (" ", r"\s+"))
 """What may stand between the names of a heading, and how it is split there."""
 _OF_SPLIT: Final = compile_lazily(
@@ -221,7 +223,7 @@ def split_columns(line: str, above: str = "") -> list[list[str]]:
 
     A name may begin on the line above. One that names no loss has bars.
     """
-    if not may_be_heading(line):
+    if _NO_COLUMN_SIGN.search(line) or not may_be_heading(line):
         return []
     text = (
         _LABEL.sub("", _join_two_line_heading(above, line), count=1)
@@ -276,7 +278,7 @@ def _join_two_line_heading(above: str, line: str) -> str:
 @functools.lru_cache(maxsize=8)
 def _split_cells(text: str, count: int) -> list[str] | None:
     """Split a row into its cells; None if it has not so many, or too few figures among them."""
-    if not MAY_HOLD_FIGURE.search(text):
+    if not may_hold_figure(text):
         return None
     text = _IN_BRACKETS.sub(r"\1", text.translate(_BARS))
     before = _BEFORE.match(text)

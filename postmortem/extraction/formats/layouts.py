@@ -118,20 +118,18 @@ def _compare_answers(
     if after is None:
         return None
     roles = tuple(name for name, shown in before.items() if after.get(name) != shown)
+    is_fit = "," not in number or all(map(_is_value, roles))
     is_so = after.keys() == before.keys() and all(
         name.startswith("@")
         and before[name] == _normalise_number(number)
         and after[name] == _normalise_number(other)
         for name in roles
     )
-    return roles if is_so else None
+    return roles if is_so and is_fit else None
 
 
-def _normalise_number(number: str) -> str | None:
-    try:
-        return repr(float(number))
-    except ValueError:  # with a comma in it
-        return None
+def _normalise_number(number: str) -> str:
+    return repr(float(number.replace(",", "")))
 
 
 def collect_values(looked: LineFigures) -> dict[str, str]:
@@ -205,7 +203,7 @@ def _is_consistent(
         after = read(replace_numbers(text, [(number, other) for number, _, other in others]))
         expected = {
             **answer,
-            **{role: str(_normalise_number(other)) for _, roles, other in others for role in roles},
+            **{role: _normalise_number(other) for _, roles, other in others for role in roles},
         }
         if after is None or after != expected:
             return False

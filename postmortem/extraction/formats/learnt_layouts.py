@@ -5,6 +5,7 @@ In: the template of a line, and what the generic reader has found on it. Out: `L
 what becomes of the figures (`formats.unknown`).
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from postmortem.core.lines import ProcessId
@@ -33,12 +34,21 @@ class Layout(NamedTuple):
         """Steps in one of the unit in which the step is printed."""
         return self.looked.found.scale
 
+    def read_values(self, groups: Sequence[bytes]) -> list[float]:
+        """Read the values of a line by the groups of its template."""
+        return [read_figure(groups[group]) for _, group in self.columns]
+
     def has_step(self) -> bool:
         """Say whether its lines print a step, or stand at one of a bar."""
         bar = self.looked.bar
         if bar is None or self.now is None:
             return self.looked.found.has_step
         return bar.counts_steps()
+
+
+def read_figure(text: bytes) -> float:
+    """Read a figure that a template leaves open, whose thousands may be grouped."""
+    return float(text.replace(b",", b"")) if b"," in text else float(text)
 
 
 class LearntFigures(NamedTuple):

@@ -12,7 +12,7 @@ import itertools
 import re
 from typing import Final, NamedTuple
 
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lazy_regex import compile_lazily, compile_lazily_with_words
 from postmortem.core.names import EVAL_LOSS, LOSS
 from postmortem.extraction.formats.spelling import DECIMAL, FIGURE, parse_value
 
@@ -37,10 +37,11 @@ _LOSS_SIGN: Final = (
     r"(?:\s{0,4}(?:\([a-z]{1,8}\))?\s{0,4}[:=|\]]{1,2}\s{0,40}|"
     rf"\s{{1,16}}(?=(?:tensor\()?{DECIMAL}))"
 )
-_LOSS: Final = compile_lazily(
+_LOSS: Final = compile_lazily_with_words(
+    "loss",
     rf"(?<![\w./-])(?!(?:[Nn]a[Nn]|[Ii]nf) )(?P<name>{_LOSS_NAME})[\"']?"
     rf"{_LOSS_OF}{_LOSS_SIGN}[\"']?(?:tensor\(|np\.float\d+\(|\[(?={FIGURE}\]))?"
-    rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?[*+](?!\s\d))"
+    rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?[*+](?!\s\d))",
 )
 _ONE: Final = (
     r"(?:[Rr]?(?:mse|MSE)|nll|NLL|bce|BCE|ce|CE|[lL][12]|nt-xent|xent|dice"

@@ -4,13 +4,14 @@ In: a cleaned line with a loss. Out: values by canonical name, and the units pri
 here: the losses themselves (`formats.losses`).
 """
 
+import functools
 import itertools
 import re
 from collections.abc import Mapping
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lazy_regex import compile_lazily, compile_lazily_with_words
 from postmortem.extraction.formats.losses import (
     find_label_split,
     is_evaluation,
@@ -71,7 +72,8 @@ _IS_SHARE_OF_MACHINE: Final = compile_lazily(
     r"mem|cpu|gpu|mfu|util|done|progress|complete|ram|disk|load|usage", re.IGNORECASE
 )
 """What is printed in per cent and is no score."""
-_REWARD: Final = compile_lazily(
+_REWARD: Final = compile_lazily_with_words(
+    "reward return score",
     r"(?<![\w/])(?P<name>(?:[a-z]{1,12}[ _](?:\d{1,4}[ _])?){0,3}(?:rewards?|returns?|score)"
     r"(?: (?:mean|std)(?=[ :=]))?)"
     r"(?: (?:in|for|of|at|after) (?:episode|epoch|iteration|step) \d{1,9})?"
@@ -79,7 +81,8 @@ _REWARD: Final = compile_lazily(
     rf"(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d)",
     re.IGNORECASE,
 )
-_SCORE: Final = compile_lazily(
+_SCORE: Final = compile_lazily_with_words(
+    "acc f1 iou dice ap psnr ssim wer cer ppl mse mae",
     r"(?<![\w/])(?P<name>(?:(?:train|val(?:id(?:ation)?)?|test|top\d?)[ _/-])?"
     r"(?:(?:m|pix(?:el)?[ _-]?)?acc(?:uracy)?(?:@?\d)?|f1|(?:(?:m(?:ean)?|fw|pix(?:el)?)[ _-]?)?iou"
     r"|(?:m(?:ean)?[ _-]?)?dice(?:[ _-](?:score|coef[a-z]{0,7}))?|m?ap|psnr|ssim"
@@ -361,7 +364,7 @@ def parse_entries(text: str) -> tuple[dict[str, float], int]:
         end, name = match.end(), _join_name(match["name"], is_score="eward" not in match["name"])
         name = find_known_name(name) or f"{split}{name}"
         value = parse_value(match["value"])
-        if value is not None and (not _PASSED.search(name) or name in _KNOWN):
+        if value is not None and (not _is_passed(name) or name in _KNOWN):
             values.setdefault(name, value)
             has_decimals |= not match["value"].isdecimal()
     if has_decimals:
@@ -395,7 +398,11 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
         if (
             not _is_read_otherwise(text, match)
             and not _PLACE.match(text, max(0, match.start() - 1))
-            and not (printed and _OF.search(text, max(0, match.start() - 32), match.start()))
+            and not (
+                printed
+                and _follows_word(text, match.start())
+                and _OF.search(text, max(0, match.start() - 32), match.start())
+            )
             and not (_IS_SPLIT.match(match["name"]) and names.EVAL_LOSS in values)
             and not _is_share_of_machine(text, match)
             and (value := parse_value(match["value"])) is not None
@@ -428,7 +435,13 @@ def _is_read_otherwise(text: str, match: re.Match[str]) -> bool:
     name = match["name"]
     if name.lower() == "rate":
         name = _expand_pair_name(text, match)
-    return bool(_PASSED.search(name))
+    return _is_passed(name)
+
+
+@functools.lru_cache(4096)
+def _is_passed(name: str) -> bool:
+    """Say whether a name is that of a pair which is read otherwise, or says nothing."""
+    return _PASSED.search(name) is not None
 
 
 def _is_share_of_machine(text: str, match: re.Match[str]) -> bool:
@@ -458,6 +471,8 @@ def _add_means(text: str, values: dict[str, float], printed: str) -> None:
 
 def _expand_pair_name(text: str, match: re.Match[str]) -> str:
     """Give the name of a pair with the words before it that distinguish it from others."""
+    if not _follows_word(text, match.start()):
+        return match["name"]
     words = _find_words_before(text, match.start())
     if not words:
         before = _QUALIFIER.search(text, max(0, match.start() - 24), match.start())
@@ -467,8 +482,17 @@ def _expand_pair_name(text: str, match: re.Match[str]) -> str:
 
 def _find_words_before(text: str, start: int) -> list[str]:
     """Give all words between a name and the sign that ends what stands before it."""
+    if not _follows_word(text, start):
+        return []
     phrase = _WORDS_BEFORE.search(text, max(0, start - 64), start)
     return _split_words(_NO_NAME.sub("", phrase["words"])) if phrase else []
+
+
+def _follows_word(text: str, start: int) -> bool:
+    """Say whether a word or a number, and a blank or a low line, stand right before a place."""
+    if start < 2 or text[start - 1] not in " _":
+        return False
+    return text[start - 2].isalnum() or text[start - 2] in ".-_"
 
 
 def _split_words(words: str) -> list[str]:

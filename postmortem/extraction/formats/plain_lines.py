@@ -11,7 +11,7 @@ splits that are called sets and places between a name and its figure each get th
 import re
 from typing import Final
 
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lazy_regex import compile_lazily, compile_lazily_with_words
 from postmortem.extraction.formats.losses import find_label_split
 from postmortem.extraction.formats.spelling import FIGURE
 
@@ -33,7 +33,6 @@ _OBJECTIVE: Final = compile_lazily(
     r"(?=tensor\([^()]{1,40}, [^()]{0,60}grad_fn=<\w{1,60}>\)\s*$)"
 )
 """Before a tensor without a name that still holds its graph, at a place or alone: the objective."""
-_SCALARS: Final = ("np.", "tensor(", "Array(")
 _GAP: Final = compile_lazily(
     r"\b(train(?:ing)?|val(?:id(?:ation)?)?|test|dev|eval|avg|mean)\s{2,6}(?=[A-Za-z])",
     re.IGNORECASE,
@@ -55,7 +54,10 @@ _AT_PLACE: Final = compile_lazily(
     rf"(?=\s?[:=]\s?{FIGURE}\s{{0,8}}$)"
 )
 """A name whose place stands before its figure: `Valid MRR at step 0: 0.0039`."""
-_BEFORE_PLACE: Final = (" at ", " after ", " for ")
+_NAMED_PLACE: Final = compile_lazily_with_words(
+    "step epoch iter episode round batch",
+    r"(?:step|epoch|iter|iteration|episode|round|batch) \d",
+)
 _ARROW: Final = compile_lazily(rf"(?<=[A-Za-z)\]])\s{{0,4}}[-=]{{1,2}}>\s{{0,4}}(?={FIGURE}(?!\w))")
 """An arrow from a name to its figure: `loss -> 0.31`."""
 _GLUED: Final = compile_lazily(
@@ -80,11 +82,12 @@ def write_plainly(text: str) -> str:
         text = _SET.sub(r"\1", text)
     if "(" in text or text.startswith("['"):
         text = _write_printed_values(text)
-    if "   " in text:
+    if "   " in text.strip():
         text = _GAP.sub(r"\1 ", text)
     if "-loss, " in text or "-metric, " in text:
         text = _OF_KIND.sub(_name_kind, text)
-    if any(word in text for word in _BEFORE_PLACE):
+    is_at = " at " in text or " after " in text or " for " in text
+    if is_at and _NAMED_PLACE.search(text):
         text = _AT_PLACE.sub(r"\g<place>, \g<name>", text, count=1)
     return _OVER_SET.sub(_name_score_of_set, text) if "ccuracy o" in text else text
 
@@ -102,7 +105,8 @@ def _write_printed_values(text: str) -> str:
         text = _PRINTED_TUPLE.sub(r" \1 ", text)
     elif "('" in text or '("' in text:
         text = _PAIR.sub(r"\1: \2", text)
-    return _SCALAR.sub(r"\1", text) if any(mark in text for mark in _SCALARS) else text
+    is_scalar = "np." in text or "tensor(" in text or "Array(" in text
+    return _SCALAR.sub(r"\1", text) if is_scalar else text
 
 
 def _name_kind(match: re.Match[str]) -> str:

@@ -4,6 +4,7 @@ In: a cleaned line, where its losses begin. Out: `Position`. Not here: the step 
 that is counted anew in each epoch (`formats.step_counting`).
 """
 
+import functools
 import math
 import re
 from typing import Final, NamedTuple
@@ -12,7 +13,8 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.extraction.formats.spelling import parse_value
 
 _STEP_NAME: Final = (
-    r"(?:(?<![A-Za-z_])(?<!episode-)|(?<=global_)|(?<=train_)|(?<=num_)|(?<=[Aa]cc_)|(?<=[Cc]ur_))"
+    r"(?=[GgSsIiBbUuEeRrt])(?:(?<![A-Za-z_])(?<!episode-)"
+    r"|(?<=_)(?:(?<=global_)|(?<=train_)|(?<=num_)|(?<=[Aa]cc_)|(?<=[Cc]ur_)))"
     r"(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?(?:[_ ]i(?:dx|ndex))?|ITER|it"
     r"|[Bb]atch(?:[_ ]i(?:dx?|ndex))?|[Uu]pdates?|[Ee]pisode|EPISODE|[Rr]ound|ROUND|t(?==))"
 )
@@ -65,7 +67,7 @@ _LEADING: Final = compile_lazily(
 )
 """A count before anything else, under whatever short name."""
 _EPOCH: Final = compile_lazily(
-    r"(?<![A-Za-z_])(?:[Ee]poch(?:s(?=: \d{1,7}/\d))?|EPOCH|ep|[EeÉé]po(?:ca|che|que|ka))"
+    r"(?=[EeÉé])(?<![A-Za-z_])(?:[Ee]poch(?:s(?=: \d{1,7}/\d))?|EPOCH|ep|[EeÉé]po(?:ca|che|que|ka))"
     r"(?: is| num(?:ber)?| no\.?)?[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}\[?\s{0,4}"
     r"(?P<value>\d{1,7}(?:\.\d+)?)(?P<of>/\d+)?"
 )
@@ -106,8 +108,9 @@ class StepAndEpoch(NamedTuple):
         return self.step is not None or self.epoch is not None
 
 
+@functools.lru_cache(maxsize=64)
 def parse_step_and_epoch(text: str) -> StepAndEpoch:
-    """Find the step and the epoch that a line calls so."""
+    """Find the step and the epoch that a line calls so; each way of reading a line asks."""
     return StepAndEpoch(_STEP.search(text), _EPOCH.search(text))
 
 

@@ -301,8 +301,13 @@ def _build_value_span(text: str, start: int, name: str) -> Span:
 
 
 def _is_drawn_alike(match: Match) -> bool:
-    """Say whether each draw of a bar has its step on its own line."""
+    """Say whether each draw of a bar has its step on its own line, or none has a position at all.
+
+    What a backspace parts are several draws.
+    """
     groups = {name for name, text in match.groupdict().items() if text is not None}
+    if groups.isdisjoint(POSITION):
+        return "total" not in groups and "\b" not in match.string
     is_counted = "per_epoch" in groups or groups.isdisjoint(EPOCHS)
     return "step" in groups and "total" not in groups and is_counted
 

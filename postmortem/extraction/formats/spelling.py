@@ -7,14 +7,14 @@ here: the numbers of a line that a template leaves open (`formats.printed_number
 import re
 from typing import Final
 
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lazy_regex import compile_lazily, may_hold
 
 _BAD: Final = r"(?:nan|NaN|NAN|inf|Inf|Infinity)(?:\.0|xxx)?"
 _POWER: Final = r"[eE][+-]?\d{1,9}"
 FIGURE: Final = rf"[+-]?(?:{_BAD}|\d[\d,]*(?:\.\d*)?(?:{_POWER}|f0)?|\.\d+(?:{_POWER})?)"
 """A figure of any spelling."""
-MAY_HOLD_FIGURE: Final = compile_lazily(r"\d|(?<![a-z])(?:nan|inf)", re.IGNORECASE)
-"""Stands in every text that holds one."""
+_DIGIT: Final = compile_lazily(r"\d")
+_NO_NUMBERS: Final = ("nan", "inf")
 DECIMAL: Final = r"[+-]?(?:nan\b|NaN\b|NAN\b|inf\b|Inf\b|\d[\d,]*\.\d|\d+\.?[eE][+-]?\d|\.\d)"
 """The beginning of a figure that is no whole number: needs no colon before it to be one's value."""
 _BEGINNING: Final = r"[+-]?(?:\.?\d|[nN][aA][nN]|[iI][nN][fF])"
@@ -59,6 +59,11 @@ _CHINESE: Final[tuple[tuple[str, "re.Pattern[str] | None", str], ...]] = (
 )
 """What Chinese programs call the figures that are looked for: a word that must be there, the whole
 pattern if it is more than the word, and how it is written."""
+
+
+def may_hold_figure(text: str) -> bool:
+    """Say whether a text may hold a figure: a digit, or what is printed where there is none."""
+    return _DIGIT.search(text) is not None or may_hold(text, _NO_NUMBERS)
 
 
 def convert_to_ascii(text: str) -> str:

@@ -122,7 +122,7 @@ class GenericReader:
         self, layout: Layout, where: ProcessId, groups: Sequence[bytes], line: int
     ) -> list[tuple[Record, int] | LearntFigures]:
         """Read a line that a template has matched."""
-        looked, values = layout.looked, [float(groups[group]) for _, group in layout.columns]
+        looked, values = layout.looked, layout.read_values(groups)
         step = math.nan if layout.step is None else float(groups[layout.step]) * layout.scale
         if layout.now is None or looked.bar is None:
             epoch = math.nan if layout.counted is None else values[layout.counted]

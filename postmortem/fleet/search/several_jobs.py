@@ -16,7 +16,6 @@ of the same tracker followed belong to it. The rules, of which one suffices:
 """
 
 import os
-import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -24,6 +23,7 @@ from pathlib import Path, PurePath
 from typing import Final, NamedTuple
 
 from postmortem.core.errors import InputError
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import say
 from postmortem.fleet.search.finding import find_jobs
 from postmortem.fleet.search.job_search import find_jobs_below
@@ -34,7 +34,7 @@ from postmortem.reading.last_run import find_earlier_runs
 _ARCHIVE: Final = "send the files of one job; `postmortem triage` judges many"
 _MOST_NAMES: Final = 16
 _MOST_JOBS: Final = 64
-_DIGITS: Final = re.compile(r"\d+")
+_DIGITS: Final = compile_lazily(r"\d+")
 
 
 class _PossibleJob(NamedTuple):

@@ -17,6 +17,7 @@ from typing import Any, Final
 import re2
 
 from postmortem.core.errors import InputError, MissingExtra
+from postmortem.core.lazy_regex import compile_lazily
 
 _WHERE: Final = "the adapter of the capsule"
 _CLASSES: Final = {
@@ -34,7 +35,7 @@ _MOST_MEMORY: Final = 8 << 20
 """Bytes that RE2 may take for a pattern."""
 _MOST_REPEATS: Final = 2
 """In a pattern that RE2 refuses: its time grows with this power of the length of a name."""
-_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,300}")
+_NAME: Final = compile_lazily(r"[A-Za-z0-9_.-]{1,300}")
 _CHOICES: Final = {
     "bias": ("none", "all", "lora_only"),
     "task_type": (

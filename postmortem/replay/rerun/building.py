@@ -10,7 +10,6 @@ as much memory as the capsule's own files do.
 """
 
 import contextlib
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +17,7 @@ from typing import Any, Final
 import torch
 
 from postmortem.core.errors import InputError, MissingExtra
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.replay.capsule.manifest import LossRecipe
 from postmortem.replay.capsule.opening import Capsule
 from postmortem.replay.rerun.adapters import put_adapter
@@ -28,11 +28,11 @@ from postmortem.replay.rerun.trusted_code import load_named
 
 _CONTAINERS: Final = ("Sequential", "ModuleList", "ModuleDict")
 _DEEPEST: Final = 64
-_ARGUMENT: Final = re.compile(
+_ARGUMENT: Final = compile_lazily(
     r"(?!device$|dtype$|process_group$|module$|custom_|args$|kwargs$)[a-z]\w*"
 )
 """Arguments that the recorder writes: numbers and choices, no place, type or code."""
-_LOSS: Final = re.compile(r"[a-z]\w*_loss|(binary_)?cross_entropy(_with_logits)?|kl_div")
+_LOSS: Final = compile_lazily(r"[a-z]\w*_loss|(binary_)?cross_entropy(_with_logits)?|kl_div")
 _WHERE: Final = "the model of the capsule"
 _VERSIONS: Final = "install the versions that the capsule names"
 Loss = Callable[[Any, Any], Any]

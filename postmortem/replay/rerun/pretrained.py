@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from postmortem.core.errors import InputError, MissingExtra
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.replay.capsule.json_limits import MOST_BYTES
 from postmortem.replay.capsule.manifest import ModelRecipe
 
@@ -38,17 +39,17 @@ _LOADING: Final = frozenset(
 """Fields that make transformers look for another model."""
 _MOST: Final = 100_000
 """The greatest number of a field that may count something: layers, heads, labels."""
-_LONG: Final = re.compile(
+_LONG: Final = compile_lazily(
     r"vocab|size|dim|position|length|theta|base|_ids?$|token|seed|context|window|hidden|width"
     r"|period|rate|scale|freq|samples|pixels|param|max_|min_|total"
 )
 """Fields that measure something, whose numbers may be greater."""
-_COUNT: Final = re.compile(
+_COUNT: Final = compile_lazily(
     r"^(num|n)_(?!pos|ctx|tok|emb|bucket|vocab)|layers|labels|heads|depth|experts|blocks|stages"
 )
-_PLACE: Final = re.compile(r"[/\\:]|^\.|^timm")
+_PLACE: Final = compile_lazily(r"[/\\:]|^\.|^timm")
 _QUANTIZED: Final = ("bitsandbytes", "bitsandbytes_4bit", "bitsandbytes_8bit")
-_WORD: Final = re.compile(r"[A-Za-z0-9_.]{1,100}")
+_WORD: Final = compile_lazily(r"[A-Za-z0-9_.]{1,100}")
 _OFFLINE: Final = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 
 

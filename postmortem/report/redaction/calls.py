@@ -9,11 +9,11 @@ password behind it; one that logs in takes the password last; one that makes cre
 nothing else. What makes a client takes anything, there a value has to look drawn by lot.
 """
 
-import re
 from collections.abc import Iterator
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple
 
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.report.redaction.hiding import (
     HidingPattern,
     HidingRule,
@@ -94,7 +94,7 @@ _CALL: Final = build_linear_pattern(
     + "|".join(f"(?P<{kind.name}>{names})" for kind, names in _FUNCTIONS.items())
     + r")[ \t]?\("
 )
-_ANY_BEGINNING: Final = re.compile(
+_ANY_BEGINNING: Final = compile_lazily(
     r"(?<![^|])(?:\\w\*|\[A-Z\]\\w\*|\[A-Za-z\]\*|\(\?:\[a-z\]\\w\*_\)\?)"
 )
 CALL_HINT: Final = "(?:{})[ \t]?[(]".format(_ANY_BEGINNING.sub("", "|".join(_FUNCTIONS.values())))

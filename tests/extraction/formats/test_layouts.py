@@ -90,6 +90,13 @@ def learnt(line: str) -> Layout | None:
             id="an objective behind a bar",
         ),
         pytest.param(
+            "step 10 | loss: 0.5 | perplexity: 1,822",
+            "step 2000 | loss: 12.25 | perplexity: 144,822",
+            2000,
+            {"loss": 12.25, "perplexity": 144822},
+            id="thousands",
+        ),
+        pytest.param(
             "step 10 loss: 0.5\x1b[0m\x1b[A",
             "step 2000 loss: 12.25\x1b[0m\x1b[A",
             2000,
@@ -106,7 +113,8 @@ def test_a_line_gives_its_figures(
     assert layout is not None
     match = layout.template.pattern.match(then.encode())
     assert match is not None
-    got = {name: float(match.groups()[group]) for name, group in layout.columns}
+    names = (name for name, _ in layout.columns)
+    got = dict(zip(names, layout.read_values(match.groups()), strict=True))
     assert {name: repr(got[name]) for name in values} == {
         name: repr(float(value)) for name, value in values.items()
     }

@@ -353,6 +353,7 @@ def test_the_usual_formats_learn() -> None:
         "mmcv.text",
         "megatron.iteration",
         "deepspeed.scale-reduced",
+        "keras.epoch",
     }
     assert usual <= {name for name, _ in learnt()}
 
@@ -401,15 +402,16 @@ def with_numbers(line: str, template: Template, numbers: list[str]) -> str:
 
     A whole number only gives way to another.
     """
-    match = template.pattern.match(line.encode())
+    data = line.encode()
+    match = template.pattern.match(data)
     assert match is not None, line
-    parts, position = [], 0
+    parts, position = list[bytes](), 0
     for group, number in zip(range(1, len(template.names) + 1), numbers, strict=False):
         start, end = match.span(group)
-        is_count = line[start:end].isdigit() and not number.isdigit()
-        parts += [line[position:start], line[start:end] if is_count else number]
+        is_count = data[start:end].isdigit() and not number.isdigit()
+        parts += [data[position:start], data[start:end] if is_count else number.encode()]
         position = end
-    return "".join([*parts, line[position:]])
+    return b"".join([*parts, data[position:]]).decode()
 
 
 @settings(max_examples=60, deadline=None)
