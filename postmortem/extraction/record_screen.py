@@ -13,7 +13,14 @@ from collections.abc import Callable
 from typing import Final
 
 from postmortem.core.lazy_regex import compile_lazily
-from postmortem.extraction.formats import blocks, generic, losses, metric_pairs, positions
+from postmortem.extraction.formats import (
+    blocks,
+    generic,
+    losses,
+    metric_pairs,
+    positions,
+    printed_mappings,
+)
 from postmortem.extraction.formats.bars import draw
 from postmortem.extraction.formats.plain_lines import write_plainly
 from postmortem.extraction.formats.spelling import convert_to_ascii, may_hold_figure
@@ -59,7 +66,7 @@ def may_be_record(text: str) -> bool:
 def _build_screen() -> tuple[LineScreen, list[str]]:
     """Give what searches, and what each of its patterns says."""
     patterns = [
-        *((_write(one), "alone") for one in (*losses.ALONE, generic.PRINTED_ITEM, BAR)),
+        *((_write(one), "alone") for one in (*losses.ALONE, printed_mappings.PRINTED_ITEM, BAR)),
         *((f"^{_write(one)}", "alone") for one in (*blocks.ENTRIES, positions.LEADING)),
         *(("^" + "".join(map(_write, one)), "alone") for one in metric_pairs.FIRST_ENTRIES),
         *((_write(one), "place") for one in (*positions.PLACES, generic.OF_SAMPLES)),

@@ -41,13 +41,13 @@ from postmortem.extraction.formats.positions import (
     parse_epoch_label,
     parse_step_and_epoch,
 )
+from postmortem.extraction.formats.printed_mappings import PLACE_ITEM, split_printed_items
 from postmortem.extraction.formats.records import Record
 from postmortem.extraction.formats.spelling import (
     FIGURE,
     MAY_HOLD_VALUE,
     convert_to_ascii,
     may_hold_figure,
-    parse_value,
 )
 from postmortem.reading.prefixes import clean
 
@@ -153,22 +153,6 @@ _DIGIT: Final = compile_lazily(r"\d")
 _FEWEST_FIGURES: Final = 2
 """Figures of a line that begins with a count, if none of them is called an objective."""
 MAY_BE_BAR: Final = compile_lazily(r"\||it \[|━")
-_PRINTED_ITEM: Final = rf"['\"][A-Za-z][\w ./@-]{{0,60}}['\"]: (?:{FIGURE}|None|null)"
-PRINTED_ITEM: Final = compile_lazily(rf"\{{{_PRINTED_ITEM}")
-"""How such a mapping begins."""
-_ITEM: Final = compile_lazily(rf"['\"](?P<name>[^'\"]+)['\"]: (?P<value>{FIGURE})")
-_ITEMS: Final = compile_lazily(
-    r"(?P<label>[^{}\n]{0,80}?)\s?[:=]?\s?"
-    rf"\{{(?P<items>(?:{_PRINTED_ITEM}(?:, )?){{1,40}})\}}\s*$"
-)
-"""A printed mapping of names to figures and nothing else, behind words or alone."""
-_PLACE_ITEM: Final = compile_lazily(
-    r"(?:(?:global|train(?:ing)?|total|env)[ _]?)?"
-    r"(?:(?P<epoch>epochs?)|(?:time)?steps?|iter(?:ation)?s?|episodes?|updates?)"
-    r"(?:[ _](?:num|number|count|idx))?$",
-    re.IGNORECASE,
-)
-"""The item of a printed mapping that tells its place."""
 _LONGEST: Final = 4000
 """Characters beyond which a line is a file or a dump, not a record."""
 
@@ -511,7 +495,7 @@ def _parse_evaluation_line(text: str, where: ProcessId, line: int) -> Found | No
 
 def _parse_labelled_items(text: str, where: ProcessId, line: int) -> Found | None:
     """Read a printed mapping behind a split, which is to come again: `Eval: {'acc': 0.5}`."""
-    label, items = _split_printed_items(text)
+    label, items = split_printed_items(text)
     mark = _OF_SPLIT.search(label) if items else None
     if mark is None:
         return None
@@ -530,8 +514,8 @@ def _parse_placed_items(text: str, where: ProcessId, line: int) -> Found | None:
 
     `{'step': 100, 'win ratio': 0.5}`
     """
-    label, items = _split_printed_items(text)
-    places = {name: found for name in items if (found := _PLACE_ITEM.match(name))}
+    label, items = split_printed_items(text)
+    places = {name: found for name in items if (found := PLACE_ITEM.match(name))}
     values = {name: value for name, value in items.items() if name not in places}
     if not places or not values:
         return None
@@ -548,15 +532,6 @@ def _parse_placed_items(text: str, where: ProcessId, line: int) -> Found | None:
         line=line,
         must_rise=True,
     )
-
-
-def _split_printed_items(text: str) -> tuple[str, dict[str, float]]:
-    """Give what stands before a printed mapping that ends a line, and its figures; else none."""
-    found = _ITEMS.match(text) if "{" in text else None
-    if found is None or parse_step_and_epoch(found["label"]):
-        return "", {}
-    items = ((item["name"], parse_value(item["value"])) for item in _ITEM.finditer(found["items"]))
-    return found["label"], {name: value for name, value in items if value is not None}
 
 
 def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | None:
