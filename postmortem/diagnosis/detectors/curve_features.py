@@ -134,6 +134,8 @@ def _compare_scores(
             "score.near_chance",
             "eval_score.near_chance",
             "balanced.near_chance",
+            "score.is_share",
+            "eval_score.is_share",
         ),
         math.nan,
     )
@@ -147,10 +149,10 @@ def _compare_scores(
         if len(values) < _TWO:
             continue
         first, last = get_levels(values)
-        if chosen.name in shares:
-            found[f"{role}.near_chance"] = _measure_distance_to_chance(last)
+        found[f"{role}.near_chance"] = _measure_distance_to_chance(last)
         if role == "balanced":
             continue
+        found[f"{role}.is_share"] = float(chosen.name in shares)
         levels[role] = first, last
         found[f"{role}.share_first"], found[f"{role}.share_last"] = first, last
         found[f"{role}.share_best"] = max(values)

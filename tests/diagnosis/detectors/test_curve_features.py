@@ -29,16 +29,17 @@ def measure(values: Mapping[str, Sequence[float]], classes: int = 0) -> dict[str
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "distance"),
+    ("name", "is_share"),
     [
-        pytest.param("val_accuracy", 0.25, 0.0, id="one in four"),
-        pytest.param("val_psnr", 25.0, math.nan, id="no share of anything"),
+        pytest.param("val_accuracy", 1.0, id="of right answers"),
+        pytest.param("val_bleu", 0.0, id="no share of anything"),
     ],
 )
-def test_only_a_share_is_compared_with_guessing(name: str, value: float, distance: float) -> None:
-    """A signal-to-noise ratio of 25 is not one in four."""
-    found = measure({"loss": [1.0, 0.9, 0.8, 0.7], name: [value] * 4})
-    assert found["eval_score.near_chance"] == pytest.approx(distance, nan_ok=True)
+def test_a_share_of_right_answers_is_told_from_other_scores(name: str, is_share: float) -> None:
+    """A BLEU of 0.25 is not one in four."""
+    found = measure({"loss": [1.0, 0.9, 0.8, 0.7], name: [0.25] * 4})
+    assert found["eval_score.near_chance"] == 0
+    assert found["eval_score.is_share"] == is_share
 
 
 def test_the_mean_accuracy_of_the_classes_is_a_curve_of_its_own() -> None:
