@@ -168,7 +168,7 @@ def _compare_scores(
 def _compare_loss_with_chance(
     curves: Curves, roles: Mapping[str, RoleCurve], classes: float, share: float
 ) -> dict[str, float]:
-    """Compare the last losses with that of guessing, and with what such a share of answers costs."""
+    """Compare the last losses with that of guessing, and what such a share of answers costs."""
     found = {}
     for role in ("loss", "eval_loss"):
         chosen = roles.get(role)
