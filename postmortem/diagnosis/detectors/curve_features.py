@@ -152,7 +152,7 @@ def _compare_scores(
         found[f"{role}.near_chance"] = _measure_distance_to_chance(last)
         if role == "balanced":
             continue
-        found[f"{role}.is_share"] = float(chosen.name in shares)
+        found[f"{role}.is_share"] = float(chosen is not None and chosen.name in shares)
         levels[role] = first, last
         found[f"{role}.share_first"], found[f"{role}.share_last"] = first, last
         found[f"{role}.share_best"] = max(values)
