@@ -25,6 +25,7 @@ from postmortem.diagnosis.detectors.aligned import Curves, as_share
 from postmortem.diagnosis.detectors.baseline import list_class_counts
 from postmortem.diagnosis.detectors.objectives import is_policy, is_rise_expected
 from postmortem.diagnosis.detectors.role_curves import BESIDE, RoleCurve, choose_role_curves
+from postmortem.diagnosis.detectors.scores import SHARES
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.facts.series import Point
 
@@ -129,25 +130,33 @@ def _compare_scores(
             "eval_score.by_chance",
             "loss.by_chance",
             "loss.by_score",
+            "eval_loss.by_chance",
             "score.near_chance",
             "eval_score.near_chance",
+            "balanced.near_chance",
+            "score.is_share",
+            "eval_score.is_share",
         ),
         math.nan,
     )
     counts = [count for count in list_class_counts(facts, 2) if count <= _MOST_CLASSES]
     classes = counts[0] if counts else math.nan
-    levels = {}
-    for role in ("score", "eval_score"):
+    shares, levels = {*curves.of(*SHARES)}, {}
+    for role in ("score", "eval_score", "balanced"):
         chosen = roles.get(role)
         points = curves.finite(chosen.name) if chosen and chosen.is_higher_better else []
         values = [as_share(point.value) for point in points]
         if len(values) < _TWO:
             continue
-        first, last = levels[role] = get_levels(values)
+        first, last = get_levels(values)
+        found[f"{role}.near_chance"] = _measure_distance_to_chance(last)
+        if role == "balanced":
+            continue
+        found[f"{role}.is_share"] = float(chosen is not None and chosen.name in shares)
+        levels[role] = first, last
         found[f"{role}.share_first"], found[f"{role}.share_last"] = first, last
         found[f"{role}.share_best"] = max(values)
         found[f"{role}.by_chance"] = last * classes
-        found[f"{role}.near_chance"] = _measure_distance_to_chance(last)
     if len(levels) == _TWO:
         found["scores.gap_first"] = levels["score"][0] - levels["eval_score"][0]
         found["scores.gap_last"] = levels["score"][1] - levels["eval_score"][1]
@@ -159,16 +168,18 @@ def _compare_scores(
 def _compare_loss_with_chance(
     curves: Curves, roles: Mapping[str, RoleCurve], classes: float, share: float
 ) -> dict[str, float]:
-    """Compare the last loss with that of guessing, and with what such a share of answers costs."""
-    chosen = roles.get("loss")
-    values = [point.value for point in curves.finite(chosen.name)] if chosen else []
-    if not values:
-        return {}
-    level = get_levels(values)[1]
-    return {
-        "loss.by_chance": level / math.log(classes) if classes > 1 else math.nan,
-        "loss.by_score": compute_ratio(level, -math.log(share)) if 0 < share < 1 else math.nan,
-    }
+    """Compare the last losses with that of guessing, and what such a share of answers costs."""
+    found = {}
+    for role in ("loss", "eval_loss"):
+        chosen = roles.get(role)
+        values = [point.value for point in curves.finite(chosen.name)] if chosen else []
+        if not values:
+            continue
+        level = get_levels(values)[1]
+        found[f"{role}.by_chance"] = level / math.log(classes) if classes > 1 else math.nan
+        if role == "loss" and 0 < share < 1:
+            found["loss.by_score"] = compute_ratio(level, -math.log(share))
+    return found
 
 
 def _measure_distance_to_chance(share: float) -> float:

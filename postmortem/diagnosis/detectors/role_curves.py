@@ -39,7 +39,8 @@ def choose_role_curves(curves: Curves) -> dict[str, RoleCurve]:
         By `loss`, `eval_loss`, `score`, `eval_score`, `reward`, `eval_reward`, and the quantities
         beside them: `entropy`, `divergence`, `discriminator`, `generator`, `spread`, `retained` (a
         score on what was learnt before), `diversity`, `explained` (the variance that a regression
-        explains), `embedding` (its spread), `true_reward` (what the reward stands for).
+        explains), `embedding` (its spread), `true_reward` (what the reward stands for), `balanced`
+        (the mean accuracy of the classes).
     """
     judged = set(curves.of("validation"))
     found: dict[str, RoleCurve] = {}
@@ -74,6 +75,7 @@ BESIDE: Final[Mapping[str, tuple[tuple[str, ...], bool]]] = {
     "explained": (("explained",), True),
     "embedding": (("embedding-spread",), True),
     "true_reward": (("true-reward",), True),
+    "balanced": (("balanced-accuracy",), True),
 }
 """Roles beside the judged ones: the classes that play them, and which way is counted as better."""
 

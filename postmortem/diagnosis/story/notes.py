@@ -12,7 +12,6 @@ from postmortem.core.message import Message, join_list, say
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.inference.known_defects import describe_defect, list_matching_advisories
 from postmortem.diagnosis.inference.verdict import Ranking
-from postmortem.diagnosis.story.overfitting import describe_overfitting
 from postmortem.extraction.extract import CROWD
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.causes import Advisory
@@ -151,8 +150,21 @@ def iter_reading_notes(case: Case) -> Iterator[Message]:
 def iter_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Iterator[Message]:
     """Give all remarks."""
     yield from iter_reading_notes(case)
-    yield from describe_overfitting(case.gathered)
+    yield from _describe_overfitting(case)
     yield from iter_version_notes(case, ranking, knowledge)
+
+
+def _describe_overfitting(case: Case) -> Iterator[Message]:
+    """Say from where on the run overfits, if it does: the last checkpoint is not the best one."""
+    anomaly = case.shapes.get("overfits")
+    if anomaly is not None:
+        yield say(
+            "the run overfits from line {line}: {figures}; compare with the checkpoint of that time"
+            " before the last one is used",
+            "从第 {line} 行起过拟合：{figures}；使用最后的权重之前，请先与当时的检查点比较",
+            line=anomaly.line,
+            figures=anomaly.message,
+        )
 
 
 def iter_version_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Iterator[Message]:

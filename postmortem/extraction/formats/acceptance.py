@@ -14,7 +14,7 @@ import math
 from typing import Final
 
 from postmortem.core.lines import ProcessId
-from postmortem.core.names import LEARNING_RATE
+from postmortem.core.names import EVAL_LOSS, LEARNING_RATE
 from postmortem.extraction.formats.generic import Found
 
 _OFTEN: Final = 12
@@ -23,7 +23,7 @@ with so many digits."""
 _DIGITS: Final = 4
 _LONG: Final = 8
 _OFTEN_LONG: Final = 3
-"""The same for a loss of so many digits."""
+"""The same for a loss of so many digits, and for the loss of an evaluation."""
 _FEWEST: Final = 3
 """Figures that identify a record whose beginning is missing."""
 _NUMBER: Final = "#"
@@ -78,7 +78,8 @@ class Acceptance:
             self._wait(key, found)
         elif len(waiting) < _MOST_WAITING:
             waiting.append(found)
-            often = _OFTEN_LONG if _count_digits(found) >= _LONG else _OFTEN
+            is_certain = _count_digits(found) >= _LONG or _is_evaluation(found)
+            often = _OFTEN_LONG if is_certain else _OFTEN
             if len(waiting) == often and _may_stand_still(found):
                 return self._accept(key, waiting[:-1], found)
         return []
@@ -146,7 +147,12 @@ def _is_again(waiting: Found, found: Found) -> bool:
 
 def _may_stand_still(found: Found) -> bool:
     """Say whether a line that comes again and again may be a metric line, not a setting."""
-    return not found.must_rise and (_is_precise(found) or _is_rate(found))
+    return not found.must_rise and (_is_precise(found) or _is_rate(found) or _is_evaluation(found))
+
+
+def _is_evaluation(found: Found) -> bool:
+    """Say whether a line holds the loss of an evaluation, which no setting does."""
+    return _list_names(found)[:1] == [EVAL_LOSS]
 
 
 def _is_rate(found: Found) -> bool:

@@ -77,3 +77,22 @@ def test_bounds(features: Mapping[str, float], *, holds: bool) -> None:
 def test_what_may_be_sound_is_left(series: Mapping[str, Sequence[float | None]]) -> None:
     """Sound courses, and those that tell too little."""
     assert not STATED & found({"epoch": EPOCHS[: len(next(iter(series.values())))], **series})
+
+
+@pytest.mark.parametrize(
+    ("rewards", "is_unmoved"),
+    [
+        pytest.param([-140.0 - (37 * n) % 60 for n in range(300)], True, id="level and noisy"),
+        pytest.param([-200.0 + n / 3 + (37 * n) % 60 for n in range(300)], False, id="it rises"),
+        pytest.param([1.0 if n % 3 else -2.0 for n in range(600)], False, id="games won and lost"),
+        pytest.param([-140.0 - (37 * n) % 60 for n in range(60)], False, id="too few to tell"),
+    ],
+)
+def test_hundreds_of_episodes_show_whether_a_policy_learns(
+    rewards: Sequence[float],
+    *,
+    is_unmoved: bool,
+) -> None:
+    """By thirds: single episodes are noise."""
+    curves = {"reward": rewards, "policy_loss": [0.1] * len(rewards)}
+    assert ("policy-unmoved" in found(curves)) == is_unmoved

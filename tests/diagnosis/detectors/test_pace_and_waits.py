@@ -119,8 +119,16 @@ def clocked(seconds: list[int]) -> str:
                 f"iter: {i}0, loss: {9 - i * 0.01:.3f}, reader_cost: 0.7{i % 9}, batch_cost: 1.02"
                 for i in range(6)
             ),
-            "healthy.running",
+            "performance.input-bound",
             id="a few steps that wait for less than one",
+        ),
+        pytest.param(
+            "\n".join(
+                f"iter: {i}0, loss: {9 - i * 0.01:.3f}, reader_cost: 0.3{i % 9}, batch_cost: 1.02"
+                for i in range(6)
+            ),
+            "healthy.running",
+            id="a few steps that wait for a third of their time",
         ),
         pytest.param(
             "\n".join(

@@ -22,6 +22,10 @@ def found(text: str, line: int) -> Found:
         pytest.param(["loss: 0.5", "loss: 0.4", "loss: 0.4"], False, [[], [1, 2], [3]], id="again"),
         pytest.param(["loss: 0.5", "loss: 0.5"], False, [[], []], id="the same line twice"),
         pytest.param(["loss: nan", "loss: nan"], False, [[], [1, 2]], id="no number any more"),
+        pytest.param(
+            ["val loss: 0.711"] * 4, True, [[], [], [1, 2, 3], [4]], id="an evaluation stands still"
+        ),
+        pytest.param(["loss: 0.711"] * 4, True, [[], [], [], []], id="a setting may"),
     ],
 )
 def test_a_layout_must_come_again(

@@ -26,8 +26,8 @@ def warnings(folder: Path, losses: Sequence[float], evaluated: Sequence[float]) 
 def test_the_best_evaluation_is_named(tmp_path: Path) -> None:
     """With its place, its loss and what came of it."""
     (told,) = warnings(tmp_path, FALLING, RISING)
-    assert "line 4 (1.2)" in told
-    assert "2.9 at the end" in told
+    assert "from line 4" in told
+    assert "1.2 at best, 2.4 at last" in told
 
 
 @pytest.mark.parametrize(

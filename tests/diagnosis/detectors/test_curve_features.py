@@ -1,0 +1,62 @@
+"""What is measured of curves beside the course of each: levels against those of guessing."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from postmortem.core.lines import NOWHERE
+from postmortem.diagnosis.detectors.aligned import Curves
+from postmortem.diagnosis.detectors.curve_features import compute_features
+from postmortem.extraction.facts.fact_store import FactStore
+from postmortem.extraction.facts.series import Series
+from postmortem.pipeline import get_matcher
+
+
+def measure(values: Mapping[str, Sequence[float]], classes: int = 0) -> dict[str, float]:
+    """The features of curves; the n-th record stands on line n."""
+    series = []
+    for name, figures in values.items():
+        one = Series(name, "test", 0, NOWHERE)
+        for index, value in enumerate(figures):
+            one.append(float(index), value, index + 1)
+        one.settle()
+        series.append(one)
+    facts = FactStore()
+    if classes:
+        facts.add("setting_num_classes", str(classes), 1, 0, 1)
+    return compute_features(Curves(series, metrics=get_matcher(()).knowledge.metrics), facts)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_share"),
+    [
+        pytest.param("val_accuracy", 1.0, id="of right answers"),
+        pytest.param("val_bleu", 0.0, id="no share of anything"),
+    ],
+)
+def test_a_share_of_right_answers_is_told_from_other_scores(name: str, is_share: float) -> None:
+    """A BLEU of 0.25 is not one in four."""
+    found = measure({"loss": [1.0, 0.9, 0.8, 0.7], name: [0.25] * 4})
+    assert found["eval_score.near_chance"] == 0
+    assert found["eval_score.is_share"] == is_share
+
+
+def test_the_mean_accuracy_of_the_classes_is_a_curve_of_its_own() -> None:
+    """It tells what the accuracy of an uneven sample hides."""
+    found = measure(
+        {
+            "loss": [0.3, 0.1, 0.07, 0.07],
+            "val_accuracy": [0.97, 0.974, 0.974, 0.974],
+            "val_balanced_accuracy": [0.5, 0.5, 0.5, 0.5],
+        }
+    )
+    assert found["balanced.near_chance"] == 0
+    assert found["eval_score.share_last"] == pytest.approx(0.974)
+
+
+def test_the_validation_loss_is_measured_by_that_of_a_guess() -> None:
+    """1 is the logarithm of the classes."""
+    found = measure({"loss": [1.4, 0.7, 0.3], "eval_loss": [1.39, 1.4, 1.39]}, classes=4)
+    assert found["eval_loss.by_chance"] == pytest.approx(1.39 / math.log(4))
+    assert math.isnan(measure({"loss": [1.4, 0.7, 0.3]}, classes=4)["eval_loss.by_chance"])
