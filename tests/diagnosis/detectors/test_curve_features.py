@@ -60,3 +60,12 @@ def test_the_validation_loss_is_measured_by_that_of_a_guess() -> None:
     found = measure({"loss": [1.4, 0.7, 0.3], "eval_loss": [1.39, 1.4, 1.39]}, classes=4)
     assert found["eval_loss.by_chance"] == pytest.approx(1.39 / math.log(4))
     assert math.isnan(measure({"loss": [1.4, 0.7, 0.3]}, classes=4)["eval_loss.by_chance"])
+
+
+def test_a_negated_entropy_falls_where_it_rises() -> None:
+    """Stable-Baselines3 prints what it subtracts from the loss: -2.2 is more random than -1.6."""
+    entropy = [2.2, 2.0, 1.8, 1.6]
+    plain = measure({"loss": [1.0] * 4, "entropy": entropy})
+    negated = measure({"loss": [1.0] * 4, "entropy_loss": [-value for value in entropy]})
+    assert plain["entropy.change"] < 0
+    assert negated["entropy.change"] == plain["entropy.change"]
