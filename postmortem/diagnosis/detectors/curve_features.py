@@ -23,7 +23,12 @@ from postmortem.diagnosis.curves.course import (
 )
 from postmortem.diagnosis.detectors.aligned import Curves, as_share
 from postmortem.diagnosis.detectors.baseline import list_class_counts
-from postmortem.diagnosis.detectors.objectives import is_policy, is_rise_expected
+from postmortem.diagnosis.detectors.objectives import (
+    is_adversarial,
+    is_policy,
+    is_rewarded,
+    is_rise_expected,
+)
 from postmortem.diagnosis.detectors.role_curves import BESIDE, RoleCurve, choose_role_curves
 from postmortem.diagnosis.detectors.scores import SHARES
 from postmortem.extraction.facts.fact_store import FactStore
@@ -67,6 +72,8 @@ def compute_features(curves: Curves, facts: FactStore) -> dict[str, float]:
     found.update(_measure_norm(curves))
     found.update(_measure_times(curves))
     found["run.is_policy"] = float(is_policy(curves))
+    found["run.is_rewarded"] = float(is_rewarded(curves))
+    found["run.is_adversarial"] = float(is_adversarial(curves))
     found["run.may_rise"] = float(is_rise_expected(curves))
     found["run.curves"] = math.log10(1 + len(curves.by_name))
     found["run.first_step"] = _measure_beginning(curves)

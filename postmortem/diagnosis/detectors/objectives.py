@@ -20,6 +20,8 @@ _RECONSTRUCTION: Final = compile_lazily(r"recon|elbo|(?:^|[_/])rec(?:$|[_/])", r
 _CONTRASTIVE: Final = compile_lazily(
     r"contrast|info_?nce|nt[-_]?xent|moco|simclr|queue|triplet", re.IGNORECASE
 )
+_PREFERENCE: Final = compile_lazily(r"chosen|rejected", re.IGNORECASE)
+"""Answers of a pair: what is learnt from them is no reward of one's own actions."""
 _FEWEST: Final = 3
 _OF_HALF: Final = 0.25
 """What smoothing, weights and a focal term leave of a cross entropy."""
@@ -28,6 +30,18 @@ _OF_HALF: Final = 0.25
 def is_policy(curves: Curves) -> bool:
     """Say whether the loss is a policy's: it begins near 0 and may go anywhere."""
     return _has_finite_series(curves, curves.of("policy"))
+
+
+def is_rewarded(curves: Curves) -> bool:
+    """Say whether a reward is maximised: reinforcement learning of a policy, not of preferences."""
+    names_of = curves.of("reward", "mean-reward", "reinforcement")
+    return _has_finite_series(curves, names_of) and not curves.called(_PREFERENCE)
+
+
+def is_adversarial(curves: Curves) -> bool:
+    """Say whether a generator and a discriminator are trained against each other."""
+    sides = (curves.of("discriminator-loss"), curves.of("generator-loss"))
+    return all(_has_finite_series(curves, side) for side in sides)
 
 
 def is_rise_expected(curves: Curves) -> bool:
