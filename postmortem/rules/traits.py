@@ -31,6 +31,7 @@ class Trait(Enum):
     AMONG_PROCESSES = "among-processes"
     STOPPED_FROM_OUTSIDE = "stopped-from-outside"
     CANCELS_THE_RUN = "cancels-the-run"
+    STOPPED_BY_SOMEBODY = "stopped-by-somebody"
     SIGNAL_WITHOUT_REASON = "signal-without-reason"
     ENDS_THE_JOB = "ends-the-job"
     STOPPED_ON_REQUEST = "stopped-on-request"

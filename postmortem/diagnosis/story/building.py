@@ -171,7 +171,7 @@ def _join_fixes_of_stopped_run(
     best, *others = causes
     shown = {one.id for one in ranked if is_shown_by_curve(one)}
     reason = next((one for one in others if one.id in shown), None)
-    if reason is None or not has_trait(best.id, Trait.CANCELS_THE_RUN):
+    if reason is None or not has_trait(best.id, Trait.STOPPED_BY_SOMEBODY):
         return tuple(causes)
     fixes = [*best.fixes[:1], *reason.fixes[:_OF_THE_CURVES], *best.fixes[1:]]
     return (replace(best, fixes=tuple(fixes)), *others)
