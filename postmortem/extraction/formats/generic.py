@@ -89,7 +89,6 @@ WORDS: Final = (
     b'poch": ',
     b"tep': ",
     b"ter': ",
-    b"poch': ",
     b"isode': ",
     b"REWARD ",
     *(
