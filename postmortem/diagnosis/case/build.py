@@ -137,17 +137,12 @@ def _build_attempt(
     known |= _find_handled_error(outlived, attempt)
     ended_by = _list_failures(left, about, knowledge, clock)
     spoken = None if ended_by else _find_final_error(attempt)
-    ended_by = ended_by or (
-        [failures.build_from_traceback(spoken.traceback)] if spoken is not None else []
-    )
+    if spoken is not None:
+        ended_by = [failures.build_from_traceback(spoken.traceback)]
     first = ended_by[0] if ended_by else None
     is_over = spoken is None or spoken.is_end
     counted = _drop_nonfatal_findings(left, passed)
     outcome = _infer_outcome(attempt, counted, ended_by, known) if is_over else "unknown"
-    ended_as = outcomes.name_outcome(outcome, first.kind if first is not None else None)
-    shapes = registry.add_outcome_anomalies(
-        observed, known, outcome, open_curve_model, was_stopped=ended_as == "cancelled"
-    )
     return Case(
         events=tuple(
             standing.build_occurrences(
@@ -155,7 +150,9 @@ def _build_attempt(
             )
         ),
         tracebacks=_list_unsurvived_tracebacks(left),
-        shapes=shapes,
+        shapes=registry.add_outcome_anomalies(
+            observed, known, outcome, open_curve_model, was_stopped=_was_stopped(outcome, first)
+        ),
         environment=env.build_environment(extract.facts, knowledge.gpus),
         settings=extract.facts.settings(),
         frameworks=outcomes.get_framework_versions(extract, knowledge.stacks),
@@ -166,6 +163,11 @@ def _build_attempt(
         anomaly_types=knowledge.anomalies,
         gathered=extract,
     )
+
+
+def _was_stopped(outcome: str, first: failures.Failure | None) -> bool:
+    """Say whether what failed was stopped from outside."""
+    return first is not None and outcomes.name_outcome(outcome, first.kind) == "cancelled"
 
 
 def _infer_outcome(

@@ -108,20 +108,23 @@ def _iter_counts(curves: Sequence[Series]) -> Iterator[list[float]]:
     """
     epochs = {value for curve in curves if curve.name == names.EPOCH for value in curve.values}
     for curve in curves if len(epochs) != 1 else ():
-        is_epoch = curve.name == names.EPOCH
-        if not math.isfinite(sum(curve.values if is_epoch else curve.steps)):
-            continue
-        column = [  # a line that waited to come again is put behind the next ones
-            value
-            for _, value in sorted(
-                zip(curve.lines, curve.values if is_epoch else curve.steps, strict=True)
-            )
-        ]
-        if is_epoch and not _is_last_as_long(column):
+        column = _sort_counts(curve)
+        if curve.name == names.EPOCH and not _is_last_as_long(column):
             continue
         count = [value for value, _ in itertools.groupby(column)]
         if _is_even_count(count):
             yield count
+
+
+def _sort_counts(curve: Series) -> list[float]:
+    """Give the counts of a curve by their lines; none where one is not finite.
+
+    A line that waited to come again was put behind the next ones.
+    """
+    counts = curve.values if curve.name == names.EPOCH else curve.steps
+    if not math.isfinite(sum(counts)):
+        return []
+    return [count for _, count in sorted(zip(curve.lines, counts, strict=True))]
 
 
 def _is_even_count(count: Sequence[float]) -> bool:

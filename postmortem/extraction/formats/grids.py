@@ -225,15 +225,9 @@ def split_columns(line: str, above: str = "") -> list[list[str]]:
     """
     if _NO_COLUMN_SIGN.search(line) or not may_be_heading(line):
         return []
-    text = (
-        _LABEL.sub("", _join_two_line_heading(above, line), count=1)
-        .translate(_BARS)
-        .strip()
-        .strip("|")
-        .strip()
-    )
-    is_split = any(sign in text for sign in "|,\t")
-    if len(text) > _LONGEST or not (_LOSS.search(text) or (is_split and _SCORE.search(text))):
+    joined = _LABEL.sub("", _join_two_line_heading(above, line), count=1)
+    text = joined.translate(_BARS).strip().strip("|").strip()
+    if not _names_metric(text):
         return []
     ways = [
         [name.strip(" |*") for name in re.split(split, text)]
@@ -242,6 +236,13 @@ def split_columns(line: str, above: str = "") -> list[list[str]]:
     ]
     ways.append(_OF_SPLIT.sub(r"\1_", text).split())
     return [names for names in ways if len(names) >= 2 and all(map(_COLUMN.match, names))]
+
+
+def _names_metric(text: str) -> bool:
+    """Say whether a heading names a loss, or, with signs between its names, a score."""
+    is_split = any(sign in text for sign in "|,\t")
+    names_any = _LOSS.search(text) or (is_split and _SCORE.search(text))
+    return len(text) <= _LONGEST and bool(names_any)
 
 
 def may_be_heading(line: str) -> bool:

@@ -398,11 +398,7 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
         if (
             not _is_read_otherwise(text, match)
             and not _PLACE.match(text, max(0, match.start() - 1))
-            and not (
-                printed
-                and _follows_word(text, match.start())
-                and _OF.search(text, max(0, match.start() - 32), match.start())
-            )
+            and not (printed and _is_of_name(text, match.start()))
             and not (_IS_SPLIT.match(match["name"]) and names.EVAL_LOSS in values)
             and not _is_share_of_machine(text, match)
             and (value := parse_value(match["value"])) is not None
@@ -412,6 +408,11 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
                 values.setdefault(name, value)
     if "(" in text:
         _add_means(text, values, printed)
+
+
+def _is_of_name(text: str, start: int) -> bool:
+    """Say whether the words before a name go on it: what it is of."""
+    return _follows_word(text, start) and bool(_OF.search(text, max(0, start - 32), start))
 
 
 def _name_pair(text: str, match: "re.Match[str]", values: Mapping[str, float]) -> str:

@@ -86,10 +86,16 @@ def write_plainly(text: str) -> str:
         text = _GAP.sub(r"\1 ", text)
     if "-loss, " in text or "-metric, " in text:
         text = _OF_KIND.sub(_name_kind, text)
-    is_at = " at " in text or " after " in text or " for " in text
-    if is_at and _NAMED_PLACE.search(text):
-        text = _AT_PLACE.sub(r"\g<place>, \g<name>", text, count=1)
+    text = _write_place_first(text)
     return _OVER_SET.sub(_name_score_of_set, text) if "ccuracy o" in text else text
+
+
+def _write_place_first(text: str) -> str:
+    """Write the place of a name that stands behind it, before its figure, before the name."""
+    is_at = " at " in text or " after " in text or " for " in text
+    if not is_at or _NAMED_PLACE.search(text) is None:
+        return text
+    return _AT_PLACE.sub(r"\g<place>, \g<name>", text, count=1)
 
 
 def _drop_neighbours(text: str) -> str:
