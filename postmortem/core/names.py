@@ -3,7 +3,7 @@
 In: nothing. Out: constants. Not here: anything that computes.
 """
 
-from typing import Final
+from typing import Final, Literal, get_args
 
 LOSS: Final = "loss"
 EVAL_LOSS: Final = "eval_loss"
@@ -37,7 +37,7 @@ OF_BATCH: Final = f"_of_batch{SO_FAR}"
 ROLES: Final = ("cause", "consequence", "warning", "harmless", "context")
 LEVELS: Final = ("decisive", "strong", "moderate", "weak")
 LANGUAGES: Final = ("en", "zh")
-OUTCOMES: Final = (
+Outcome = Literal[
     "failed",
     "completed",
     "running",
@@ -46,7 +46,8 @@ OUTCOMES: Final = (
     "incomplete",
     "not-a-training-log",
     "unknown",
-)
+]
+OUTCOMES: Final[tuple[str, ...]] = get_args(Outcome)
 ALARMING: Final = frozenset({"failed", "stalled", "cancelled"})
 """Outcomes of a run that did not come to its end by itself."""
 SCHEMA: Final = "postmortem.report/1"

@@ -9,19 +9,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from postmortem.core.names import Outcome
 from postmortem.rules.engine import compile_pattern
 
 Precision = Literal["fp16", "bf16", "fp32", "fp8", "tf32"]
-Outcome = Literal[
-    "failed",
-    "completed",
-    "running",
-    "stalled",
-    "cancelled",
-    "incomplete",
-    "not-a-training-log",
-    "unknown",
-]
 Scalar = bool | int | float | str
 
 

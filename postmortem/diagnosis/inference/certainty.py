@@ -19,11 +19,10 @@ from postmortem.core.findings import Traceback
 from postmortem.diagnosis.case.failures import QUOTED, is_consequence
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.inference.belief import UNCONFIRMED
-from postmortem.diagnosis.inference.ranking import RankedCause
+from postmortem.diagnosis.inference.ranking import RankedCause, is_of_curves
 from postmortem.diagnosis.inference.rules import WEIGHTS
 from postmortem.diagnosis.inference.verdict import SURE, Ranking, restated
 from postmortem.rules.base import KnowledgeBase
-from postmortem.rules.traits import Trait, has_trait
 
 SUPPORTED_FROM: Final = 0.6
 """The probability below which evidence that is for a cause makes it no more than a hypothesis."""
@@ -59,7 +58,7 @@ def rests_on_curves_alone(best: RankedCause) -> bool:
     """
     shown = [item for item in best.evidence if item.weight > 0 and item.kind != "classifier"]
     return (
-        (has_trait(best.id, Trait.SHOWN_BY_CURVES) or has_trait(best.id, Trait.ABOUT_VALUES))
+        is_of_curves(best.id)
         and all(item.kind == "shape" for item in shown)
         and all(item.weight < WEIGHTS["decisive"] for item in shown)
     )

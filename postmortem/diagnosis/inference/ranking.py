@@ -31,7 +31,6 @@ from postmortem.rules.exception_rules import Advice
 from postmortem.rules.traits import Trait, get_id, has_trait
 
 _NO_FAULT: Final = (Trait.UNEXPLAINED, Trait.SOUND, Trait.PEER_FAILURE)
-_OF_CURVES: Final = (Trait.SHOWN_BY_CURVES, Trait.ABOUT_VALUES)
 _NEAR: Final = 1.6
 """Log-odds within which the narrower of two causes stands before the broader one."""
 TEMPERATURE: Final = 0.7
@@ -114,9 +113,14 @@ def _are_rivals(cause: ScoredCause, other: ScoredCause) -> bool:
 def is_shown_by_curve(cause: ScoredCause | RankedCause) -> bool:
     """Say whether a curve speaks for a cause, and strongly."""
     strong = WEIGHTS["strong"]
-    return any(has_trait(cause.id, trait) for trait in _OF_CURVES) and any(
+    return is_of_curves(cause.id) and any(
         item.kind == "shape" and item.weight >= strong for item in cause.evidence
     )
+
+
+def is_of_curves(cause: str) -> bool:
+    """Say whether the course of metrics can show a cause."""
+    return has_trait(cause, Trait.SHOWN_BY_CURVES) or has_trait(cause, Trait.ABOUT_VALUES)
 
 
 def _add_fallbacks(scores: dict[str, ScoredCause], case: Case, knowledge: KnowledgeBase) -> None:

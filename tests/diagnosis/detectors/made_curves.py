@@ -14,7 +14,18 @@ def found(
     first: float = 0.0,
     steps: Sequence[float] | None = None,
 ) -> set[str]:
-    """The shapes of one process; the n-th record stands on line n.
+    """The shapes of one process with such curves."""
+    series = make_series(values, first=first, steps=steps)
+    return set(registry.detect_anomalies(Observed(series=series)))
+
+
+def make_series(
+    values: Mapping[str, Sequence[float | None]],
+    *,
+    first: float = 0.0,
+    steps: Sequence[float] | None = None,
+) -> list[Series]:
+    """Make the curves of one process; the n-th record stands on line n.
 
     It is of step `first` + 10 n unless steps are given; None where it lacks the value.
     """
@@ -26,4 +37,4 @@ def found(
                 one.append(steps[index] if steps else first + 10.0 * index, value, index + 1)
         one.settle()
         series.append(one)
-    return set(registry.detect_anomalies(Observed(series=series)))
+    return series

@@ -5,23 +5,16 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from postmortem.core.lines import NOWHERE
 from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.diagnosis.detectors.curve_features import compute_features
 from postmortem.extraction.facts.fact_store import FactStore
-from postmortem.extraction.facts.series import Series
 from postmortem.pipeline import get_matcher
+from tests.diagnosis.detectors.made_curves import make_series
 
 
 def measure(values: Mapping[str, Sequence[float]], classes: int = 0) -> dict[str, float]:
     """The features of curves; the n-th record stands on line n."""
-    series = []
-    for name, figures in values.items():
-        one = Series(name, "test", 0, NOWHERE)
-        for index, value in enumerate(figures):
-            one.append(float(index), value, index + 1)
-        one.settle()
-        series.append(one)
+    series = make_series(values, steps=range(100))
     facts = FactStore()
     if classes:
         facts.add("setting_num_classes", str(classes), 1, 0, 1)
