@@ -32,6 +32,7 @@ from postmortem.extraction.formats.metric_pairs import (
     parse_metrics,
     parse_scores,
 )
+from postmortem.extraction.formats.pair_lines import parse_pair_line
 from postmortem.extraction.formats.plain_lines import write_plainly
 from postmortem.extraction.formats.positions import (
     Position,
@@ -173,6 +174,8 @@ class Found(NamedTuple):
     """The step is a mere number in brackets."""
     must_rise: bool = False
     """Nothing but a counter that rises would tell that it is a record."""
+    must_change: bool = False
+    """Nothing but figures that change would tell so."""
     scale: int = 1
     """Steps in one of the unit in which the step is printed."""
 
@@ -228,6 +231,7 @@ def _parse_other_line(text: str, where: ProcessId, line: int) -> Found | None:
         _parse_evaluation_line,
         _parse_counted_line,
         _parse_objective_line,
+        _parse_pair_line,
     )
     return next((record for way in ways if (record := way(text, where, line)) is not None), None)
 
@@ -420,6 +424,7 @@ def _parse_counted_line(text: str, where: ProcessId, line: int) -> Found | None:
         layout=_build_layout_key(text),
         line=line,
         must_rise=True,
+        must_change=not losses.printed,
     )
 
 
@@ -554,6 +559,39 @@ def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | Non
         has_place=False,
         layout=_build_layout_key(text),
         line=line,
+    )
+
+
+def _parse_pair_line(text: str, where: ProcessId, line: int) -> Found | None:
+    """Read the figures of a line that is made of names with figures, whatever they are called.
+
+    It is to come again with others, and further on where it names its place.
+    """
+    pairs = parse_pair_line(text)
+    if pairs is None or _RESTATED.search(text):
+        return None
+    named = parse_step_and_epoch(text)
+    place = find_position(text, named, pairs.start)
+    split = find_label_split(pairs.label, len(pairs.label))
+    values = {
+        name if not split or name in _OF_LOOP or _OF_SPLIT.search(name)
+        else name_of_split(name, split): value
+        for name, value in pairs.values.items()
+    }
+    if not math.isnan(place.epoch):
+        values[names.EPOCH] = place.epoch
+    return Found(
+        Record(place.step, list(values.items()), where, place.total),
+        "",
+        must_rise=place.is_printed,
+        must_change=True,
+        has_step=not math.isnan(place.step),
+        has_place=False,
+        layout=_build_layout_key(text),
+        line=line,
+        length=place.length,
+        is_numbered=place.is_numbered,
+        scale=place.scale,
     )
 
 
