@@ -5,6 +5,7 @@ that carries it. Not here: whether it is one, which takes several lines (`format
 that have a rule of their own: their lines never come here.
 """
 
+import functools
 import math
 import re
 from collections.abc import Mapping
@@ -311,6 +312,7 @@ def _parse_loss_line(
     values, printed, start, end = losses
     place = find_position(text, named, start, is_bar=is_bar)
     units = add_metric_pairs(text, values, printed)
+    _add_other_pairs(text, values)
     values = _qualify_names(text, values, start, named, place)
     if not math.isnan(place.epoch):
         values["epoch"] = place.epoch
@@ -325,6 +327,24 @@ def _parse_loss_line(
         place.is_numbered,
         scale=place.scale,
     )
+
+
+def _add_other_pairs(text: str, values: dict[str, float]) -> None:
+    """Add what a line that is made of pairs alone holds under further names."""
+    pairs = parse_pair_line(text)
+    if pairs is None:
+        return
+    known = {_get_last_word(name) for name in values}
+    for name, value in pairs.values.items():
+        if (word := _get_last_word(name)) not in known and "loss" not in name.lower():
+            values.setdefault(name, value)
+
+
+@functools.lru_cache(4096)
+def _get_last_word(name: str) -> str:
+    """Give the last word of a name, which the name of the same figure in another way ends with."""
+    name = normalise_name(name.removesuffix(names.SO_FAR))
+    return {"norm": "grad_norm", "gnorm": "grad_norm"}.get(word := name.rsplit("_", 1)[-1], word)
 
 
 def _qualify_names(
@@ -383,6 +403,7 @@ def _parse_without_loss(text: str, where: ProcessId, line: int) -> Found | None:
         units = add_metric_pairs(text, values, "") if values else units
     if not values:
         return None
+    _add_other_pairs(text, values)
     place = find_position(text, named, len(text))
     if not math.isnan(place.epoch):
         values["epoch"] = place.epoch
