@@ -158,7 +158,11 @@ def _has_changed(waiting: Found, found: Found) -> bool:
 
 def _may_stand_still(found: Found) -> bool:
     """Say whether a line that comes again and again may be a metric line, not a setting."""
-    return not found.must_rise and not found.must_change and (_is_precise(found) or _is_rate(found) or _is_evaluation(found))
+    return (
+        not found.must_rise
+        and not found.must_change
+        and (_is_precise(found) or _is_rate(found) or _is_evaluation(found))
+    )
 
 
 def _is_evaluation(found: Found) -> bool:

@@ -5,7 +5,6 @@ that carries it. Not here: whether it is one, which takes several lines (`format
 that have a rule of their own: their lines never come here.
 """
 
-import functools
 import math
 import re
 from collections.abc import Mapping
@@ -33,7 +32,7 @@ from postmortem.extraction.formats.metric_pairs import (
     parse_metrics,
     parse_scores,
 )
-from postmortem.extraction.formats.pair_lines import parse_pair_line
+from postmortem.extraction.formats.pair_lines import add_other_pairs, parse_pair_line
 from postmortem.extraction.formats.plain_lines import write_plainly
 from postmortem.extraction.formats.positions import (
     Position,
@@ -53,52 +52,6 @@ from postmortem.extraction.formats.spelling import (
 )
 from postmortem.reading.prefixes import clean
 
-WORDS: Final = (
-    *(
-        b"loss Loss LOSS mse MSE nll NLL bce BCE xent dice recon rec= kld KLD CE= ctc CTC "
-        b"huber td_err TD_err TD= elbo ELBO ntropy ccuracy acc= MAE AUC erplexity bleu "
-        b"BLEU IoU mAP PSNR IOU miou _iou ixAcc ix_acc Dice eward tep= errD errG norm =nan "
-        b"poch["
-    ).split(),
-    b", grad_fn=",
-    b"rec:",
-    b"rec ",
-    b"CE: ",
-    b" CE ",
-    b"TD err",
-    b" l1 ",
-    b" l1=",
-    b" l1:",
-    b" ce ",
-    b" ce=",
-    b" ce:",
-    b"ost: ",
-    b"ost = ",
-    b"ost after ",
-    b"acc:",
-    b"Acc:",
-    b"ixel acc",
-    "损失".encode(),
-    b"poch:",
-    b"iter: ",
-    b"iters: ",
-    b"tep: ",
-    b"teps: ",
-    b": nan",
-    b": NaN",
-    b'tep": ',
-    b'ter": ',
-    b'poch": ',
-    b"tep': ",
-    b"ter': ",
-    b"isode': ",
-    b"REWARD ",
-    *(
-        f"{word} {behind}".encode()
-        for word in ("it", " ep", "iter", "tep", "pdate", "poch")
-        for behind in " 0123456789"
-    ),
-)
 _NUMBER: Final = compile_lazily(FIGURE)
 _NO_VALUE: Final = compile_lazily(r"(?<=[:=])\s?(?:None|null)(?!\w)")
 """What stands in the place of a figure that does not exist yet."""
@@ -312,7 +265,7 @@ def _parse_loss_line(
     values, printed, start, end = losses
     place = find_position(text, named, start, is_bar=is_bar)
     units = add_metric_pairs(text, values, printed)
-    _add_other_pairs(text, values)
+    add_other_pairs(text, values)
     values = _qualify_names(text, values, start, named, place)
     if not math.isnan(place.epoch):
         values["epoch"] = place.epoch
@@ -327,24 +280,6 @@ def _parse_loss_line(
         place.is_numbered,
         scale=place.scale,
     )
-
-
-def _add_other_pairs(text: str, values: dict[str, float]) -> None:
-    """Add what a line that is made of pairs alone holds under further names."""
-    pairs = parse_pair_line(text)
-    if pairs is None:
-        return
-    known = {_get_last_word(name) for name in values}
-    for name, value in pairs.values.items():
-        if (word := _get_last_word(name)) not in known and "loss" not in name.lower():
-            values.setdefault(name, value)
-
-
-@functools.lru_cache(4096)
-def _get_last_word(name: str) -> str:
-    """Give the last word of a name, which the name of the same figure in another way ends with."""
-    name = normalise_name(name.removesuffix(names.SO_FAR))
-    return {"norm": "grad_norm", "gnorm": "grad_norm"}.get(word := name.rsplit("_", 1)[-1], word)
 
 
 def _qualify_names(
@@ -403,7 +338,7 @@ def _parse_without_loss(text: str, where: ProcessId, line: int) -> Found | None:
         units = add_metric_pairs(text, values, "") if values else units
     if not values:
         return None
-    _add_other_pairs(text, values)
+    add_other_pairs(text, values)
     place = find_position(text, named, len(text))
     if not math.isnan(place.epoch):
         values["epoch"] = place.epoch
@@ -595,7 +530,8 @@ def _parse_pair_line(text: str, where: ProcessId, line: int) -> Found | None:
     place = find_position(text, named, pairs.start)
     split = find_label_split(pairs.label, len(pairs.label))
     values = {
-        name if not split or name in _OF_LOOP or _OF_SPLIT.search(name)
+        name
+        if not split or name in _OF_LOOP or _OF_SPLIT.search(name)
         else name_of_split(name, split): value
         for name, value in pairs.values.items()
     }

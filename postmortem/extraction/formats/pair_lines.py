@@ -8,11 +8,13 @@ The line is read from its beginning to its end; a word that belongs to no name, 
 it prose, of which no figure is taken.
 """
 
+import functools
 import re
 from typing import Final, NamedTuple
 
 from postmortem.core import names
 from postmortem.core.lazy_regex import compile_lazily
+from postmortem.extraction.formats.losses import normalise_name
 from postmortem.extraction.formats.metric_names import find_known_name
 from postmortem.extraction.formats.spelling import DECIMAL, FIGURE, parse_value
 
@@ -22,10 +24,13 @@ _TIME_UNIT: Final = r"(?:[mun]?s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|day
 _UNIT: Final = r"(?:mm|cm|px|dB|it/s|s/it|\w{1,12}(?:/s(?:ec)?|/step))"
 _PAIR: Final = compile_lazily(
     rf"[\"']?{_NAME}[\"']?"
-    rf"(?:\s{{0,12}}[:=]{{1,2}}\s{{0,40}}|\s(?:is|was):?\s{{1,4}}(?={DECIMAL})|\s{{1,8}}(?={DECIMAL}))"
+    rf"(?:\s{{0,12}}[:=]{{1,2}}\s{{0,40}}|\s(?:is|was):?\s{{1,4}}(?={DECIMAL})"
+    rf"|\s{{1,8}}(?={DECIMAL}))"
     rf"[\"']?\[?(?P<value>{FIGURE})(?<!,)\]?[\"']?"
-    rf"(?:\s?(?P<per_cent>%)|\s?(?P<machine>{_TIME_UNIT}|[KMGTk]i?B|[KMG]b)(?![\w.])|\s?{_UNIT}(?!\w))?"
-    rf"(?:\s?[(\[]\s{{0,4}}(?:avg:?\s|mean:?\s|±\s?)?(?P<mean>{FIGURE})\s?%?[)\]]|\s?(?:±|\+/-)\s?{FIGURE})?"
+    rf"(?:\s?(?P<per_cent>%)|\s?(?P<machine>{_TIME_UNIT}|[KMGTk]i?B|[KMG]b)(?![\w.])"
+    rf"|\s?{_UNIT}(?!\w))?"
+    rf"(?:\s?[(\[]\s{{0,4}}(?:avg:?\s|mean:?\s|±\s?)?(?P<mean>{FIGURE})\s?%?[)\]]"
+    rf"|\s?(?:±|\+/-)\s?{FIGURE})?"
     r"(?![\w:/]|\.\d)"
 )
 _PLACE: Final = compile_lazily(
@@ -43,8 +48,10 @@ _COUNT: Final = compile_lazily(
     r"(?:\s?\(\s{0,4}\d{1,3}(?:\.\d+)?\s?%\))?[\])>]{0,2}:?(?![\w.]|:\d)"
 )
 _CLOCK: Final = compile_lazily(
-    r"[\[(<]?(?:\d{2,4}[-/]\d\d[-/]\d\d[T _])?\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?[\])>]?(?![\w:])"
-    rf"|[\[(]?(?:\d{{1,3}}[dhm] ?){{0,3}}\d{{1,9}}(?:\.\d{{1,9}})?\s?(?:{_TIME_UNIT})(?:/\w{{1,10}})?[\])]?(?!\w)"
+    r"[\[(<]?(?:\d{2,4}[-/]\d\d[-/]\d\d[T _])?\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?"
+    r"[\])>]?(?![\w:])"
+    r"|[\[(]?(?:\d{1,3}[dhm] ?){0,3}\d{1,9}(?:\.\d{1,9})?"
+    rf"\s?{_TIME_UNIT}(?:/\w{{1,10}})?[\])]?(?!\w)"
 )
 _BRACKETED: Final = compile_lazily(r"\[[^\[\]]{1,40}\]|\([^()=]{1,40}\)")
 _LABEL: Final = compile_lazily(
@@ -56,7 +63,8 @@ _NO_CURVE: Final = compile_lazily(
     r"^(?:best|min|max|lowest|highest|target|threshold|total params|seed|version|port|pid|rank|gpu"
     r"|time|eta|elapsed|remaining|duration|took|in|of|at|the|a|an"
     r"|cpu|ram|rss|vram|threads?|workers?|util\w{0,8}|temp(?:erature)?|power|progress)(?:$|[ _])"
-    r"|(?:time|elapsed|eta|remaining|duration|took|(?<!per[ _])(?:seconds?|secs?)|memory|mem|size|params|version"
+    r"|(?:time|elapsed|eta|remaining|duration|took|(?<!per[ _])(?:seconds?|secs?)"
+    r"|memory|mem|size|params|version"
     r"|[ _](?:to|from|by|than|with|until|over|and|as|at|in|for|of|on|is|was))$",
     re.IGNORECASE,
 )
@@ -100,9 +108,8 @@ def parse_pair_line(text: str) -> PairLine | None:
 
 def _pass_over(text: str, at: int) -> int:
     """Give where signs, a place, a count or a clock at a position end; 0 if there is none."""
-    patterns = (_SIGNS, _PLACE, _CLOCK, _COUNT)
-    if at == 0 or text[at - 1] == "]":
-        patterns = (_BRACKETED, *patterns)
+    is_head = at == 0 or text[at - 1] == "]"
+    patterns = ((_BRACKETED,) if is_head else ()) + (_SIGNS, _PLACE, _CLOCK, _COUNT)
     return next((found.end() for one in patterns if (found := one.match(text, at))), 0)
 
 
@@ -117,3 +124,21 @@ def _take(pair: "re.Match[str]", values: dict[str, float]) -> bool:
     if pair["mean"] and (mean := parse_value(pair["mean"])) is not None:
         values.setdefault(f"{name}{names.SO_FAR}", mean)
     return bool(pair["per_cent"]) or not pair["value"].lstrip("+-").replace(",", "").isdecimal()
+
+
+def add_other_pairs(text: str, values: dict[str, float]) -> None:
+    """Add to the figures of a line what it holds under further names, if it is of pairs alone."""
+    pairs = parse_pair_line(text)
+    if pairs is None:
+        return
+    known = {_get_last_word(name) for name in values}
+    for name, value in pairs.values.items():
+        if _get_last_word(name) not in known and "loss" not in name.lower():
+            values.setdefault(name, value)
+
+
+@functools.lru_cache(4096)
+def _get_last_word(name: str) -> str:
+    """Give the last word of a name, with which each way to write it ends."""
+    word = normalise_name(name.removesuffix(names.SO_FAR)).rsplit("_", 1)[-1]
+    return "norm" if word == "gnorm" else word
