@@ -265,7 +265,7 @@ def _parse_loss_line(
     values, printed, start, end = losses
     place = find_position(text, named, start, is_bar=is_bar)
     units = add_metric_pairs(text, values, printed)
-    add_other_pairs(text, values)
+    add_other_pairs(text, values, printed)
     values = _qualify_names(text, values, start, named, place)
     if not math.isnan(place.epoch):
         values["epoch"] = place.epoch
@@ -338,7 +338,7 @@ def _parse_without_loss(text: str, where: ProcessId, line: int) -> Found | None:
         units = add_metric_pairs(text, values, "") if values else units
     if not values:
         return None
-    add_other_pairs(text, values)
+    add_other_pairs(text, values, "")
     place = find_position(text, named, len(text))
     if not math.isnan(place.epoch):
         values["epoch"] = place.epoch

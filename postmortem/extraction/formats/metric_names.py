@@ -86,7 +86,7 @@ _KNOWN: Final = (
         "eval_loss",
     ),
     (compile_lazily(rf"{_TRAIN}(?:lr|learning[-_ ]rate)|lr/pg0|lr-\w+"), "learning_rate"),
-    (compile_lazily(rf"{_TRAIN}grad(?:ient)?[-_]norm"), "grad_norm"),
+    (compile_lazily(rf"{_TRAIN}grad(?:ient)?[-_ ]?norm|gnorm"), "grad_norm"),
     (compile_lazily(rf"{_TRAIN}epochs?"), "epoch"),
 )
 

@@ -35,7 +35,7 @@ _PLACE: Final = compile_lazily(r"[(\[][A-Za-z][\w./-]{0,60}:\d{1,6}[)\]]")
 """A file or module and its line, as loggers print them: `(trainer:333)`, `[train.py:88]`."""
 _PASSED: Final = compile_lazily(
     r"loss|time|eta$|elapsed|remain|taken\b|(?<!per[_ ])(?:secs?|seconds?)$|duration"
-    r"|^(?:(?:global|train|num)[_ ]?)?"
+    r"|^(?:(?:global|train|num|total)[_ ]?)?"
     r"(?:steps?|iter(?:ation)?s?(?:[_ ]i(?:dx|ndex))?|it|batch(?:es)?|updates?|epochs?|ep"
     r"|episodes?|rounds?|samples?"
     r"|tokens?|frames?|transitions)$"
@@ -367,7 +367,7 @@ def parse_entries(text: str) -> tuple[dict[str, float], int]:
         end, name = match.end(), _join_name(match["name"], is_score="eward" not in match["name"])
         name = find_known_name(name) or f"{split}{name}"
         value = parse_value(match["value"])
-        if value is not None and (not _is_passed(name) or name in _KNOWN):
+        if value is not None and (not is_passed(name) or name in _KNOWN):
             values.setdefault(name, value)
             has_decimals |= not match["value"].isdecimal()
     if has_decimals:
@@ -439,11 +439,11 @@ def _is_read_otherwise(text: str, match: re.Match[str]) -> bool:
     name = match["name"]
     if name.lower() in _OF_WORDS_BEFORE:
         name = _expand_pair_name(text, match)
-    return _is_passed(name)
+    return is_passed(name)
 
 
 @functools.lru_cache(4096)
-def _is_passed(name: str) -> bool:
+def is_passed(name: str) -> bool:
     """Say whether a name is that of a pair which is read otherwise, or says nothing."""
     return _PASSED.search(name) is not None
 

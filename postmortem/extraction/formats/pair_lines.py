@@ -16,6 +16,7 @@ from postmortem.core import names
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.extraction.formats.losses import normalise_name
 from postmortem.extraction.formats.metric_names import find_known_name
+from postmortem.extraction.formats.metric_pairs import is_passed
 from postmortem.extraction.formats.spelling import DECIMAL, FIGURE, parse_value
 
 _WORD: Final = r"(?:[^\W\d_][\w./@+-]{0,40}|#\d{1,3}(?!\d)|\((?=[^\W\d_])[\w./@ -]{1,20}\))"
@@ -69,6 +70,8 @@ _NO_CURVE: Final = compile_lazily(
     re.IGNORECASE,
 )
 """A bound, a setting, a time, what the machine does, the middle of a sentence: no curve."""
+_READ_HERE: Final = frozenset({names.LEARNING_RATE, names.GRAD_NORM})
+"""What is read otherwise on a line that names a loss."""
 _MOST_LABELS: Final = 2
 _MOST: Final = 64
 
@@ -99,7 +102,7 @@ def parse_pair_line(text: str) -> PairLine | None:
             at = pair.end()
             start = pair.start() if start < 0 else start
             has_decimals |= _take(pair, values)
-        elif not values and labels < _MOST_LABELS and (found := _LABEL.match(text, at)):
+        elif not values and labels < _MOST_LABELS and (found := _match_label(text, at)):
             label, at, labels = f"{label} {found['label']}", found.end(), labels + 1
         else:
             return None
@@ -113,6 +116,12 @@ def _pass_over(text: str, at: int) -> int:
     return next((found.end() for one in patterns if (found := one.match(text, at))), 0)
 
 
+def _match_label(text: str, at: int) -> "re.Match[str] | None":
+    """Match words that name no figure at a position, unless they say that all is a bound."""
+    found = _LABEL.match(text, at)
+    return None if found is None or _NO_CURVE.search(found["label"]) else found
+
+
 def _take(pair: "re.Match[str]", values: dict[str, float]) -> bool:
     """Take a pair; says whether its figure is no whole number."""
     printed = pair["name"]
@@ -120,18 +129,26 @@ def _take(pair: "re.Match[str]", values: dict[str, float]) -> bool:
     if value is None or pair["machine"] or _NO_CURVE.search(printed):
         return False
     name = find_known_name(printed) or "_".join(printed.split())
+    if is_passed(name) and name not in _READ_HERE and "loss" not in name.lower():
+        return False
     values.setdefault(name, value)
     if pair["mean"] and (mean := parse_value(pair["mean"])) is not None:
         values.setdefault(f"{name}{names.SO_FAR}", mean)
     return bool(pair["per_cent"]) or not pair["value"].lstrip("+-").replace(",", "").isdecimal()
 
 
-def add_other_pairs(text: str, values: dict[str, float]) -> None:
-    """Add to the figures of a line what it holds under further names, if it is of pairs alone."""
+def add_other_pairs(text: str, values: dict[str, float], printed: str) -> None:
+    """Add to the figures of a line what it holds under further names, if it is of pairs alone.
+
+    Args:
+        text: the line.
+        values: its figures so far.
+        printed: the name under which `loss` was printed.
+    """
     pairs = parse_pair_line(text)
     if pairs is None:
         return
-    known = {_get_last_word(name) for name in values}
+    known = {_get_last_word(name) for name in (printed, *values)}
     for name, value in pairs.values.items():
         if _get_last_word(name) not in known and "loss" not in name.lower():
             values.setdefault(name, value)
