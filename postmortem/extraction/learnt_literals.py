@@ -23,7 +23,8 @@ from postmortem.reading.block_reader import Block
 from postmortem.reading.prefixes import clean
 
 _ENTRY: Final = compile_lazily(
-    rb"(?<![\w./@-])([A-Za-z][\w./@-]{0,40}[\"']? {0,24}[:=|] {0,6})"
+    rb"(?<![\w./@\x80-\xff-])([A-Za-z\x80-\xff][\w./@\x80-\xff-]{0,40}[\"')\]]{0,2}"
+    rb"(?: {0,24}[:=|] {0,6}| is | ?-> ?|[ \t]{1,8}(?=[+-]?\d{1,9}\.\d)))"
     rb"([+-]?\d{1,9}(?:\.\d{1,20})?(?:e[+-]?\d{1,3})?)(?![\w:/-]|\.\d)"
 )
 _WINDOW: Final = 32 << 10

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.extraction import pytest_frames, traceback
 from postmortem.extraction.formats import table
-from postmortem.extraction.formats.generic import WORDS
+from postmortem.extraction.formats.metric_names import WORDS
 from postmortem.extraction.formats.records import MetricReader
 from postmortem.extraction.literal_filters import Hit, Prefilter, build_prefilter
 from postmortem.rules.base import Format, KnowledgeBase, Signature

@@ -10,6 +10,7 @@ Only lines with a literal of some rule in them are looked at, by whoever takes l
 import math
 from collections.abc import Callable, Iterable, Mapping
 
+from postmortem.core import names
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.extraction.array_lines import ArrayLines
 from postmortem.extraction.columnar.cut_regions import CutRegions
@@ -31,6 +32,7 @@ from postmortem.extraction.literals import Matcher
 from postmortem.extraction.metric_lines import MetricLines
 from postmortem.extraction.points import Points
 from postmortem.extraction.position_lines import PositionLines, fill_from_records
+from postmortem.extraction.rare_records import add_rare_records
 from postmortem.extraction.recurring_lines import RecurringLines
 from postmortem.extraction.searches import Searches
 from postmortem.extraction.table_rows import TableRows
@@ -199,4 +201,17 @@ class SourceExtractor:
 def _complete(extract: Extract) -> Extract:
     """Give what is told only by all that was gathered from a source."""
     fill_from_records(extract.series)
+    add_rare_records(extract)
+    _name_lone_means(extract)
     return name_evaluations(name_sections(extract))
+
+
+def _name_lone_means(extract: Extract) -> None:
+    """Name the means over epochs as the figures themselves where no step prints them."""
+    for key, series in [*extract.series.items()]:
+        name, *others = key
+        own = (name.removeprefix(names.OF_EPOCH), *others)
+        if name.startswith(names.OF_EPOCH) and own not in extract.series:
+            del extract.series[key]
+            series.name = own[0]
+            extract.series[own] = series

@@ -39,9 +39,16 @@ def detect_nonfinite_loss(observed: Observed) -> Iterable[Anomaly]:
     first = curves.first_nonfinite(names.LOSS)
     return (
         _detect_skipped_nan_iterations(curves)
-        if first is None
+        if first is None or _is_mean_of_nothing(points)
         else _detect_around_bad_record(curves, points, points.index(first))
     )
+
+
+def _is_mean_of_nothing(points: Sequence[Point]) -> bool:
+    """Say whether the record at step 0 alone is NaN: 0 / 0, a mean of no batch so far."""
+    first, *others = points
+    is_first = first.step == 0.0 and math.isnan(first.value)
+    return is_first and len(others) >= _FEW and all(math.isfinite(one.value) for one in others)
 
 
 def _detect_around_bad_record(

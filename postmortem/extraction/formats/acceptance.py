@@ -14,7 +14,7 @@ import math
 from typing import Final
 
 from postmortem.core.lines import ProcessId
-from postmortem.core.names import EVAL_LOSS, LEARNING_RATE
+from postmortem.core.names import EPOCH, EVAL_LOSS, LEARNING_RATE
 from postmortem.extraction.formats.generic import Found
 
 _OFTEN: Final = 12
@@ -24,6 +24,8 @@ _DIGITS: Final = 4
 _LONG: Final = 8
 _OFTEN_LONG: Final = 3
 """The same for a loss of so many digits, and for the loss of an evaluation."""
+_LEAST_CHANGED: Final = 3
+"""One figure in so many changes from record to record."""
 _FEWEST: Final = 3
 """Figures that identify a record whose beginning is missing."""
 _NUMBER: Final = "#"
@@ -133,6 +135,8 @@ def _is_end(part: list[str], names: list[str]) -> bool:
 
 def _is_again(waiting: Found, found: Found) -> bool:
     """Say whether a line is another one of its layout, not the same one printed twice."""
+    if found.must_change and not _has_changed(waiting, found):
+        return False
     if found.must_rise:
         return _has_risen(waiting, found)
     is_named = found.has_step and not found.has_place and not found.is_numbered
@@ -145,9 +149,20 @@ def _is_again(waiting: Found, found: Found) -> bool:
     )
 
 
+def _has_changed(waiting: Found, found: Found) -> bool:
+    """Say whether enough figures of a line are others: of settings that come again, few are."""
+    pairs = list(zip(waiting.record.values, found.record.values, strict=False))
+    changed = sum(before != after for before, after in pairs if after[0] != EPOCH)
+    return changed * _LEAST_CHANGED >= len(pairs) and changed > 0
+
+
 def _may_stand_still(found: Found) -> bool:
     """Say whether a line that comes again and again may be a metric line, not a setting."""
-    return not found.must_rise and (_is_precise(found) or _is_rate(found) or _is_evaluation(found))
+    return (
+        not found.must_rise
+        and not found.must_change
+        and (_is_precise(found) or _is_rate(found) or _is_evaluation(found))
+    )
 
 
 def _is_evaluation(found: Found) -> bool:

@@ -32,6 +32,7 @@ from postmortem.extraction.formats.metric_pairs import (
     parse_metrics,
     parse_scores,
 )
+from postmortem.extraction.formats.pair_lines import add_other_pairs, parse_pair_line
 from postmortem.extraction.formats.plain_lines import write_plainly
 from postmortem.extraction.formats.positions import (
     Position,
@@ -51,52 +52,6 @@ from postmortem.extraction.formats.spelling import (
 )
 from postmortem.reading.prefixes import clean
 
-WORDS: Final = (
-    *(
-        b"loss Loss LOSS mse MSE nll NLL bce BCE xent dice recon rec= kld KLD CE= ctc CTC "
-        b"huber td_err TD_err TD= elbo ELBO ntropy ccuracy acc= MAE AUC erplexity bleu "
-        b"BLEU IoU mAP PSNR IOU miou _iou ixAcc ix_acc Dice eward tep= errD errG norm =nan "
-        b"poch["
-    ).split(),
-    b", grad_fn=",
-    b"rec:",
-    b"rec ",
-    b"CE: ",
-    b" CE ",
-    b"TD err",
-    b" l1 ",
-    b" l1=",
-    b" l1:",
-    b" ce ",
-    b" ce=",
-    b" ce:",
-    b"ost: ",
-    b"ost = ",
-    b"ost after ",
-    b"acc:",
-    b"Acc:",
-    b"ixel acc",
-    "损失".encode(),
-    b"poch:",
-    b"iter: ",
-    b"iters: ",
-    b"tep: ",
-    b"teps: ",
-    b": nan",
-    b": NaN",
-    b'tep": ',
-    b'ter": ',
-    b'poch": ',
-    b"tep': ",
-    b"ter': ",
-    b"isode': ",
-    b"REWARD ",
-    *(
-        f"{word} {behind}".encode()
-        for word in ("it", " ep", "iter", "tep", "pdate", "poch")
-        for behind in " 0123456789"
-    ),
-)
 _NUMBER: Final = compile_lazily(FIGURE)
 _NO_VALUE: Final = compile_lazily(r"(?<=[:=])\s?(?:None|null)(?!\w)")
 """What stands in the place of a figure that does not exist yet."""
@@ -173,6 +128,8 @@ class Found(NamedTuple):
     """The step is a mere number in brackets."""
     must_rise: bool = False
     """Nothing but a counter that rises would tell that it is a record."""
+    must_change: bool = False
+    """Nothing but figures that change would tell so."""
     scale: int = 1
     """Steps in one of the unit in which the step is printed."""
 
@@ -228,6 +185,7 @@ def _parse_other_line(text: str, where: ProcessId, line: int) -> Found | None:
         _parse_evaluation_line,
         _parse_counted_line,
         _parse_objective_line,
+        _parse_pair_line,
     )
     return next((record for way in ways if (record := way(text, where, line)) is not None), None)
 
@@ -307,6 +265,7 @@ def _parse_loss_line(
     values, printed, start, end = losses
     place = find_position(text, named, start, is_bar=is_bar)
     units = add_metric_pairs(text, values, printed)
+    add_other_pairs(text, values, printed)
     values = _qualify_names(text, values, start, named, place)
     if not math.isnan(place.epoch):
         values["epoch"] = place.epoch
@@ -379,6 +338,7 @@ def _parse_without_loss(text: str, where: ProcessId, line: int) -> Found | None:
         units = add_metric_pairs(text, values, "") if values else units
     if not values:
         return None
+    add_other_pairs(text, values, "")
     place = find_position(text, named, len(text))
     if not math.isnan(place.epoch):
         values["epoch"] = place.epoch
@@ -420,6 +380,7 @@ def _parse_counted_line(text: str, where: ProcessId, line: int) -> Found | None:
         layout=_build_layout_key(text),
         line=line,
         must_rise=True,
+        must_change=not losses.printed,
     )
 
 
@@ -554,6 +515,40 @@ def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | Non
         has_place=False,
         layout=_build_layout_key(text),
         line=line,
+    )
+
+
+def _parse_pair_line(text: str, where: ProcessId, line: int) -> Found | None:
+    """Read the figures of a line that is made of names with figures, whatever they are called.
+
+    It is to come again with others, and further on where it names its place.
+    """
+    pairs = parse_pair_line(text)
+    if pairs is None or _RESTATED.search(text):
+        return None
+    named = parse_step_and_epoch(text)
+    place = find_position(text, named, pairs.start)
+    split = find_label_split(pairs.label, len(pairs.label))
+    values = {
+        name
+        if not split or name in _OF_LOOP or _OF_SPLIT.search(name)
+        else name_of_split(name, split): value
+        for name, value in pairs.values.items()
+    }
+    if not math.isnan(place.epoch):
+        values[names.EPOCH] = place.epoch
+    return Found(
+        Record(place.step, list(values.items()), where, place.total),
+        "",
+        must_rise=place.is_printed,
+        must_change=True,
+        has_step=not math.isnan(place.step),
+        has_place=False,
+        layout=_build_layout_key(text),
+        line=line,
+        length=place.length,
+        is_numbered=place.is_numbered,
+        scale=place.scale,
     )
 
 

@@ -26,7 +26,7 @@ _LOSS_NAME: Final = (
 )
 _LOSS_OF: Final = (
     r"(?P<of> (?:[Pp]er|[Oo]ver|[Oo]n) (?:the )?[A-Za-z]\w{0,20}"
-    r"(?: (?:set|data(?:set)?|split|samples?))?(?=\s{0,4}[:=]))?"
+    r"(?: (?:set|data(?:set)?|split|samples?|batch))?(?=\s{0,4}[:=]| is \d))?"
 )
 """What the loss is a mean of, or computed on: `Loss Per Batch:`, `loss on validation set =`."""
 _LOSS_SIGN: Final = (
@@ -35,7 +35,7 @@ _LOSS_SIGN: Final = (
     r"|\d{1,9} (?:steps|epochs?|iter(?:ation)?s|episodes|rounds|batches))(?: is)?"
     r"| \((?i:step|epoch|iter(?:ation)?) \d{1,9}\))?"
     r"(?:\s{0,4}(?:\([a-z]{1,8}\))?\s{0,4}[:=|\]]{1,2}\s{0,40}|"
-    rf"\s{{1,16}}(?=(?:tensor\()?{DECIMAL}))"
+    rf"(?: is)?\s{{1,16}}(?=(?:tensor\()?{DECIMAL}))"
 )
 _LOSS: Final = compile_lazily_with_words(
     "loss",

@@ -11,6 +11,54 @@ from typing import Final
 from postmortem.core import names
 from postmortem.core.lazy_regex import compile_lazily
 
+WORDS: Final = (
+    *(
+        b"loss Loss LOSS mse MSE nll NLL bce BCE xent dice recon rec= kld KLD CE= ctc CTC "
+        b"huber td_err TD_err TD= elbo ELBO ntropy ccuracy acc= MAE AUC erplexity bleu "
+        b"BLEU IoU mAP PSNR IOU miou _iou ixAcc ix_acc Dice eward tep= errD errG norm =nan "
+        b"poch["
+    ).split(),
+    b", grad_fn=",
+    b"rec:",
+    b"rec ",
+    b"CE: ",
+    b" CE ",
+    b"TD err",
+    b" l1 ",
+    b" l1=",
+    b" l1:",
+    b" ce ",
+    b" ce=",
+    b" ce:",
+    b"ost: ",
+    b"ost = ",
+    b"ost after ",
+    b"acc:",
+    b"Acc:",
+    b"ixel acc",
+    "损失".encode(),
+    b"poch:",
+    b"iter: ",
+    b"iters: ",
+    b"tep: ",
+    b"teps: ",
+    b": nan",
+    b": NaN",
+    b'tep": ',
+    b'ter": ',
+    b'poch": ',
+    b"tep': ",
+    b"ter': ",
+    b"isode': ",
+    b"REWARD ",
+    *(
+        f"{word} {behind}".encode()
+        for word in ("it", " ep", "iter", "tep", "pdate", "poch")
+        for behind in " 0123456789"
+    ),
+)
+"""What stands on a line that is looked at for figures; other names are learnt where they come again
+(`extraction.learnt_literals`)."""
 _COUNTS: Final = (
     r"(?:train/)?(?:global[ _]?)?step|_step",
     r"iter(?:ation)?",
@@ -38,7 +86,7 @@ _KNOWN: Final = (
         "eval_loss",
     ),
     (compile_lazily(rf"{_TRAIN}(?:lr|learning[-_ ]rate)|lr/pg0|lr-\w+"), "learning_rate"),
-    (compile_lazily(rf"{_TRAIN}grad(?:ient)?[-_]norm"), "grad_norm"),
+    (compile_lazily(rf"{_TRAIN}grad(?:ient)?[-_ ]?norm|gnorm"), "grad_norm"),
     (compile_lazily(rf"{_TRAIN}epochs?"), "epoch"),
 )
 

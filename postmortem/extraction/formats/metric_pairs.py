@@ -22,7 +22,7 @@ from postmortem.extraction.formats.metric_names import find_known_name
 from postmortem.extraction.formats.spelling import DECIMAL, FIGURE, parse_value
 
 _PAIR: Final = compile_lazily(
-    r"(?<![\w./%-])(?P<name>[A-Za-z][\w./@-]{0,40}"
+    r"(?<![\w./%-])(?P<name>[^\W\d_][\w./@-]{0,40}"
     r"(?:(?: ?\([a-z]{1,12}(?: [a-z\d]{1,12})?\)|\[[a-z]{1,12}\])"
     rf"(?=\s?[:=]|\s{{1,8}}{DECIMAL}))?)[\"']?"
     rf"(?:\s{{0,12}}[:=]{{1,2}}\s{{0,40}}|\s(?:is|was):?\s{{1,4}}(?={DECIMAL})"
@@ -34,8 +34,8 @@ first."""
 _PLACE: Final = compile_lazily(r"[(\[][A-Za-z][\w./-]{0,60}:\d{1,6}[)\]]")
 """A file or module and its line, as loggers print them: `(trainer:333)`, `[train.py:88]`."""
 _PASSED: Final = compile_lazily(
-    r"loss|time|eta$|elapsed|remain|taken\b|secs?$|seconds$|duration"
-    r"|^(?:(?:global|train|num)[_ ]?)?"
+    r"loss|time|eta$|elapsed|remain|taken\b|(?<!per[_ ])(?:secs?|seconds?)$|duration"
+    r"|^(?:(?:global|train|num|total)[_ ]?)?"
     r"(?:steps?|iter(?:ation)?s?(?:[_ ]i(?:dx|ndex))?|it|batch(?:es)?|updates?|epochs?|ep"
     r"|episodes?|rounds?|samples?"
     r"|tokens?|frames?|transitions)$"
@@ -48,6 +48,8 @@ _PASSED: Final = compile_lazily(
     re.IGNORECASE,
 )
 """Names of pairs that are read otherwise, or say nothing of the training."""
+_OF_WORDS_BEFORE: Final = frozenset({"rate", "sec", "second"})
+"""Words that alone do not tell: `win rate`, `tokens per sec`."""
 _IS_SPLIT: Final = compile_lazily(r"(?:train|val(?:id)?|test|dev)$", re.IGNORECASE)
 _MOST_PAIRS: Final = 120
 _QUALIFIER: Final = compile_lazily(
@@ -147,7 +149,7 @@ BESIDE_PLACE: Final = (_REWARD, _SCORE, _COUNTED, _CODES, _DECIMALS, _BARE)
 """What is a figure on a line without a loss that says where in the run it stands."""
 _FEWEST_DECIMALS: Final = 3
 """Names with a decimal that make a line of a step one of metrics, though it names no loss."""
-_SIGN: Final = r"[\"']?\s{0,4}[:=]?\s{0,4}"
+_SIGN: Final = r"[\"']?(?:\s{0,4}[:=]?\s{0,4}|\s(?:is|was):?\s)"
 """What may stand between a name and its value."""
 _RATE: Final = compile_lazily(
     rf"(?<!\w)(?:lr|learning[_ ]?rate){_SIGN}[\[(\"']?(?P<value>{FIGURE})(?!\w)", re.IGNORECASE
@@ -264,9 +266,10 @@ def parse_metrics(text: str) -> dict[str, float]:
     """Give the figures of a line that names no loss: rewards, and names with decimals."""
     values = _parse_matching_pairs(text, _REWARD, _SCORE)
     _add_ratios(text, values)
-    rate = _RATE.search(text)
-    if rate is not None and (values or not rate["value"].rstrip(",").isdecimal()):
-        values[names.LEARNING_RATE] = parse_value(rate["value"]) or 0.0
+    for name, pattern in ((names.LEARNING_RATE, _RATE), (names.GRAD_NORM, _NORM)):
+        found = pattern.search(text)
+        if found is not None and (values or not found["value"].rstrip(",").isdecimal()):
+            values[name] = parse_value(found["value"]) or 0.0
     if not values and not _DECIMALS.search(text):
         return {}
     _add_pairs(text, values, "")
@@ -364,7 +367,7 @@ def parse_entries(text: str) -> tuple[dict[str, float], int]:
         end, name = match.end(), _join_name(match["name"], is_score="eward" not in match["name"])
         name = find_known_name(name) or f"{split}{name}"
         value = parse_value(match["value"])
-        if value is not None and (not _is_passed(name) or name in _KNOWN):
+        if value is not None and (not is_passed(name) or name in _KNOWN):
             values.setdefault(name, value)
             has_decimals |= not match["value"].isdecimal()
     if has_decimals:
@@ -434,13 +437,13 @@ def _is_eval_loss(name: str, values: Mapping[str, float]) -> bool:
 def _is_read_otherwise(text: str, match: re.Match[str]) -> bool:
     """Say whether a pair is no metric, or another pattern reads it; `rate` alone does not tell."""
     name = match["name"]
-    if name.lower() == "rate":
+    if name.lower() in _OF_WORDS_BEFORE:
         name = _expand_pair_name(text, match)
-    return _is_passed(name)
+    return is_passed(name)
 
 
 @functools.lru_cache(4096)
-def _is_passed(name: str) -> bool:
+def is_passed(name: str) -> bool:
     """Say whether a name is that of a pair which is read otherwise, or says nothing."""
     return _PASSED.search(name) is not None
 

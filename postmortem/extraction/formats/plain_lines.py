@@ -58,7 +58,10 @@ _NAMED_PLACE: Final = compile_lazily_with_words(
     "step epoch iter episode round batch",
     r"(?:step|epoch|iter|iteration|episode|round|batch) \d",
 )
-_ARROW: Final = compile_lazily(rf"(?<=[A-Za-z)\]])\s{{0,4}}[-=]{{1,2}}>\s{{0,4}}(?={FIGURE}(?!\w))")
+_ARROW: Final = compile_lazily(
+    r"(?:(?<=[^\W\d_])|(?<=[)\]])|(?<=[A-Za-z@]\d)|(?<=@\d\d))"
+    rf"\s{{0,4}}[-=]{{1,2}}>\s{{0,4}}(?={FIGURE}(?!\w))"
+)
 """An arrow from a name to its figure: `loss -> 0.31`."""
 _GLUED: Final = compile_lazily(
     r"(?<=[\d%\])])(?:/[\w./@+-]{4,200}\.py:\d{1,6}: \w{0,40}Warning\b"

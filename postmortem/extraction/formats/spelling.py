@@ -34,7 +34,9 @@ _NUMBER: Final = compile_lazily(
 )
 _FIRST: Final = compile_lazily(r"(?:tensor\(|np\.float\d+\(|\[|')*\s*")
 
-_IS_CHINESE: Final = compile_lazily(r"[：，；＝（）]|损失|[\u4e00-\u9fff][Ll]oss|保存")
+_IS_CHINESE: Final = compile_lazily(
+    r"[：，；＝（）]|损失|第\s?\d+\s?[轮步]|[\u4e00-\u9fff][Ll]oss|保存"
+)
 _WIDE: Final = tuple(zip("：，；＝（）", ":,;=()", strict=True))
 _CHINESE: Final[tuple[tuple[str, "re.Pattern[str] | None", str], ...]] = (
     ("第", compile_lazily(r"第\s{0,4}(\d{1,9})\s{0,4}(?:轮次?|个?\s?epoch)"), r"epoch \1 "),

@@ -95,7 +95,9 @@ class GenericReader:
         looked = parse_metric_line(text, where, line)
         accepted, ends = list[Found](), list[Found]()
         if looked is not None and looked.bar is None:
-            found = looked.found._replace(layout=self._get_full_kind(kind, where))
+            found = looked.found._replace(
+                layout=self._get_full_kind(kind, where), must_change=not looked.found.has_place
+            )
             is_known = self.acceptance.is_known(found.layout, where)
             accepted = self.acceptance.take(found, is_owned=self._owners.is_owned(where))
             ends = self.acceptance.take_ends(found) if accepted and not is_known else []

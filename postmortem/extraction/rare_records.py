@@ -1,0 +1,82 @@
+"""Read the records that come too seldom for their names to be learnt while the source is read.
+
+In: the lines of a source that recur, and its series. Out: series of the names that it has none of.
+Not here: names that repeat often (`extraction.learnt_literals`), what a line holds
+(`formats.generic`).
+
+The scores of an evaluation stand on a few lines of a long log, under names that no list holds; such
+lines are kept since they recur (`extraction.recurring_lines`).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from postmortem.core import names
+from postmortem.core.lines import ProcessId
+from postmortem.extraction.extract import Extract
+from postmortem.extraction.facts.series import Series
+from postmortem.extraction.formats.generic import parse_metric_line
+from postmortem.extraction.formats.learnt_layouts import LearntFigures
+from postmortem.extraction.formats.unknown import GenericReader
+from postmortem.extraction.recurring_lines import MOST_TEXT, RecurringLine, get_wording
+from postmortem.extraction.template_reader import PYTORCH
+from postmortem.reading.prefixes import clean
+
+_FEWEST: Final = 3
+"""Records of a wording."""
+_MOST_WORDINGS: Final = 400
+"""Wordings of a source that are looked at, those that come first."""
+
+
+def add_rare_records(extract: Extract) -> None:
+    """Add series of names that a source with records has none of so far."""
+    for source, lines in extract.recurring.items():
+        every = [curve for curve in extract.series.values() if curve.source == source]
+        if every:
+            _add(extract, source, every, lines)
+
+
+def _add(
+    extract: Extract, source: int, every: Iterable[Series], lines: Iterable[RecurringLine]
+) -> None:
+    read = {line for curve in every for line in curve.lines}
+    known, processes = {curve.name for curve in every}, {curve.where for curve in every}
+    reader = GenericReader()
+    found: dict[tuple[str, ProcessId], Series] = {}
+    for line in _iter_unread(lines, read):
+        cleaned = clean(line.text)
+        if cleaned.where not in processes:
+            continue
+        for settled in reader.read(cleaned.text, cleaned.where, line.line):
+            if isinstance(settled, LearntFigures):
+                continue
+            record, number = settled
+            for name, value in record.values:
+                key = (name, cleaned.where)
+                series = found.setdefault(key, Series(name, PYTORCH, source, cleaned.where))
+                series.append(record.step, value, number)
+    for (name, where), series in found.items():
+        if name not in known and name != names.EPOCH and len(series.values) >= _FEWEST:
+            series.settle()
+            extract.series[name, PYTORCH, source, where] = series
+
+
+def _iter_unread(lines: Iterable[RecurringLine], read: set[int]) -> Iterator[RecurringLine]:
+    """Yield the lines of wordings none of which has been read and whose first holds a figure."""
+    groups: dict[bytes, list[RecurringLine]] = defaultdict(list)
+    for line in lines:
+        if not line.is_frequent and len(line.text) < MOST_TEXT:
+            groups[get_wording(line.text)].append(line)
+    seldom = [
+        group
+        for group in groups.values()
+        if len(group) >= _FEWEST and read.isdisjoint(line.line for line in group)
+    ]
+    chosen = [
+        line
+        for group in seldom[:_MOST_WORDINGS]
+        if (looked := parse_metric_line(clean(group[0].text).text)) and looked.bar is None
+        for line in group
+    ]
+    return iter(sorted(chosen))
