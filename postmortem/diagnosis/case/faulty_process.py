@@ -29,7 +29,7 @@ from postmortem.rules.traits import Trait, has_trait
 
 _ODD: Final = (
     "ranks-differ", "rank-stuck-in-collective", "rank-absent-from-collective", "rank-behind",
-    "stack-apart", "peer-named", "silent-rank",
+    "stack-apart", "peer-named", "silent-rank", "rank-without-dump",
 )  # fmt: skip
 """Shapes that stand for the process at fault, the surest first."""
 _PID: Final = compile_lazily(
@@ -73,7 +73,7 @@ def find_faulty_process(case: Case, first: Failure) -> FaultyProcess | None:
         return None
     if has_trait(finding.signature, Trait.NAMES_A_PEER):
         anomaly = next((case.shapes[name] for name in _ODD if name in case.shapes), None)
-        if anomaly is None:
+        if anomaly is None or anomaly.where == NOWHERE:
             return None
         where = anomaly.where.filled(_get_node(case, anomaly))
         return FaultyProcess(where, anomaly, _find_first_machine_finding(case, first, where))

@@ -121,6 +121,7 @@ def detect_stall_without_records(observed: Observed) -> Iterable[Anomaly]:
     """Find a run that stands still and has printed no training record at all."""
     if (
         observed.outcome != "stalled"
+        or not observed.tails
         or any(observed.records.values())
         or any(_has_step_lines(text) for _, text in observed.tails.values())
     ):
