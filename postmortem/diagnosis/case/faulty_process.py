@@ -28,8 +28,8 @@ from postmortem.extraction.extract import process_of
 from postmortem.rules.traits import Trait, has_trait
 
 _ODD: Final = (
-    "ranks-differ", "rank-stuck-in-collective", "rank-absent-from-collective", "rank-behind",
-    "stack-apart", "peer-named", "silent-rank", "rank-without-dump",
+    "ranks-differ", "rank-stuck-in-collective", "rank-absent-from-collective", "ras-outlier",
+    "rank-behind", "stack-apart", "peer-named", "silent-rank", "rank-without-dump",
 )  # fmt: skip
 """Shapes that stand for the process at fault, the surest first."""
 _PID: Final = compile_lazily(

@@ -29,7 +29,9 @@ ABSENT: Final = "rank-absent-from-collective"
 CIRCLE: Final = "ranks-wait-in-circle"
 UNSEEN: Final = "rank-without-dump"
 ALIKE: Final = "ranks-wait-alike"
-WAITING: Final = (STUCK, ABSENT, CIRCLE, UNSEEN, ALIKE)
+OUTLIER: Final = "ras-outlier"
+"""Of a report of NCCL's RAS."""
+WAITING: Final = (STUCK, ABSENT, CIRCLE, OUTLIER, UNSEEN, ALIKE)
 """What shows by itself that a run stood still."""
 _DEFAULT: Final = "default_pg"
 """The group of all ranks."""
