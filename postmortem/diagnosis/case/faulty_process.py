@@ -8,7 +8,7 @@ The line of the first failure stays whose it is; the process that the report nam
 fault. A line of the odd process itself is the better witness and stands in its place.
 """
 
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
 
 from postmortem.core.findings import Finding
@@ -24,6 +24,7 @@ from postmortem.diagnosis.case.reported_process import (
 from postmortem.diagnosis.case.values import Case, Occurrence
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.collectives import WATCHDOG
+from postmortem.diagnosis.detectors.stack_dumps import find_process_by_pid
 from postmortem.extraction.extract import process_of
 from postmortem.rules.traits import Trait, has_trait
 
@@ -177,19 +178,25 @@ def _find_victims(case: Case, finding: Finding) -> Iterator[ProcessId]:
     for event in others:
         if any(match["pid"] in numbers for match in _PID.finditer(event.finding.text)):
             yield from _iter_processes(case, event)
-    yield from _find_processes_by_number(case, numbers)
+    yield from _find_processes_by_number(case, numbers, finding.source)
     for event in others:
         is_own = event.is_fatal and not has_trait(event.finding.signature, Trait.NAMES_NO_PROCESS)
         if is_own and event.finding.where.rank is not None:
             yield event.finding.where
 
 
-def _find_processes_by_number(case: Case, numbers: Container[str]) -> Iterator[ProcessId]:
-    """Yield the processes whose files begin with one of the numbers."""
-    for source, head in case.gathered.heads.items():
+def _find_processes_by_number(
+    case: Case, numbers: Collection[str], teller: int
+) -> Iterator[ProcessId]:
+    """Yield the processes whose files begin with one of the numbers, or that lines name by it."""
+    heads = {source: text for source, text in case.gathered.heads.items() if source != teller}
+    for source, head in heads.items():
         own = process_of(case.gathered, source)
         if own != NOWHERE and any(match["pid"] in numbers for match in _OWN_PID.finditer(head)):
             yield own
+    lines = [line for head in heads.values() for line in head.split("\n")]
+    named = (find_process_by_pid(lines, int(number)) for number in sorted(numbers))
+    yield from (where for where in named if where != NOWHERE)
 
 
 def _iter_processes(case: Case, event: Occurrence) -> Iterator[ProcessId]:

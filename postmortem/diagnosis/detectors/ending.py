@@ -18,6 +18,7 @@ from postmortem.core.message import cut, quote, say
 from postmortem.core.visible import get_last_draw
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.stack_dumps import PROCESS, THREAD
 from postmortem.diagnosis.detectors.stalled_output import STEP
 from postmortem.extraction.facts.series import Series, is_nameless
 from postmortem.rules.traits import Trait, has_trait
@@ -25,6 +26,8 @@ from postmortem.rules.traits import Trait, has_trait
 _ENDS: Final = ("last-step", "closing-words", "last-epoch", "planned-end", "closing-results")
 _FEWEST: Final = 10
 _FEWEST_STEPS: Final = 3
+_HEADED: Final = 3
+"""Raw line of a source's first stack that has no more than a date or a command above it."""
 """Different steps that the end of a log names where training is going on."""
 _MOST_TEXT: Final = 200
 _SEVERAL: Final = 5
@@ -121,7 +124,7 @@ def detect_stall_without_records(observed: Observed) -> Iterable[Anomaly]:
     """Find a run that stands still and has printed no training record at all."""
     if (
         observed.outcome != "stalled"
-        or not observed.tails
+        or not _has_output(observed)
         or any(observed.records.values())
         or any(_has_step_lines(text) for _, text in observed.tails.values())
     ):
@@ -133,6 +136,16 @@ def detect_stall_without_records(observed: Observed) -> Iterable[Anomaly]:
     )
     source, line = _find_last_record(observed)
     return [Anomaly("no-record", message, source, NOWHERE, line)]
+
+
+def _has_output(observed: Observed) -> bool:
+    """Say whether a source holds what a run printed, and not just stacks of its processes."""
+    begins = {
+        finding.source
+        for finding, _ in observed.findings
+        if finding.signature in {THREAD, PROCESS} and finding.line <= _HEADED
+    }
+    return bool(observed.tails.keys() - begins)
 
 
 def _has_step_lines(text: str) -> bool:

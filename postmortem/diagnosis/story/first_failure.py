@@ -149,7 +149,7 @@ def _select_anomaly(case: Case, area: str) -> Anomaly | None:
     if bad is not None and (first is None or (area in areas and _is_before(bad, first))):
         return bad
     if first is None and area == "performance":
-        return case.shapes.get("slow-down")
+        return case.shapes.get("rank-slower") or case.shapes.get("slow-down")
     return _select_wait(case) if first is None else None
 
 
