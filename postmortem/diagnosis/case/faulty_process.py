@@ -25,6 +25,7 @@ from postmortem.diagnosis.case.values import Case, Occurrence
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.collectives import WATCHDOG
 from postmortem.diagnosis.detectors.stack_dumps import find_process_by_pid
+from postmortem.diagnosis.detectors.waiting_ranks import ALIKE
 from postmortem.extraction.extract import process_of
 from postmortem.rules.traits import Trait, has_trait
 
@@ -74,6 +75,8 @@ def find_faulty_process(case: Case, first: Failure) -> FaultyProcess | None:
         return None
     if has_trait(finding.signature, Trait.NAMES_A_PEER):
         anomaly = next((case.shapes[name] for name in _ODD if name in case.shapes), None)
+        if anomaly is None and ALIKE in case.shapes:
+            return FaultyProcess(NOWHERE)
         if anomaly is None or anomaly.where == NOWHERE:
             return None
         where = anomaly.where.filled(_get_node(case, anomaly))

@@ -24,6 +24,7 @@ from postmortem.diagnosis.detectors.collectives import format_ranks
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.formats.rank_dumps import PendingWork, RankDump
 
+DIFFER: Final = "ranks-differ"
 STUCK: Final = "rank-stuck-in-collective"
 ABSENT: Final = "rank-absent-from-collective"
 CIRCLE: Final = "ranks-wait-in-circle"
@@ -31,7 +32,7 @@ UNSEEN: Final = "rank-without-dump"
 ALIKE: Final = "ranks-wait-alike"
 OUTLIER: Final = "ras-outlier"
 """Of a report of NCCL's RAS."""
-WAITING: Final = (STUCK, ABSENT, CIRCLE, OUTLIER, UNSEEN, ALIKE)
+WAITING: Final = (DIFFER, STUCK, ABSENT, CIRCLE, OUTLIER, UNSEEN, ALIKE)
 """What shows by itself that a run stood still."""
 _DEFAULT: Final = "default_pg"
 """The group of all ranks."""
@@ -57,7 +58,7 @@ def detect_waiting_ranks(observed: Observed) -> Iterator[Anomaly]:
     differing = _find_differing_calls(heads, dumps)
     if differing is not None:
         ranks, message, work = differing
-        yield _build_anomaly("ranks-differ", message, ranks, work, dumps)
+        yield _build_anomaly(DIFFER, message, ranks, work, dumps)
     else:
         yield from _iter_waits(heads, dumps)
 

@@ -248,7 +248,7 @@ def _list_needs(
     needs = [
         need
         for anomaly in case.shapes.values()
-        if anomaly.id in WAITING
+        if anomaly.id in WAITING and anomaly.captures
         for need in _ask_beyond_dumps(anomaly)
     ]
     needs += (
