@@ -66,16 +66,21 @@ def get_late(ranks: int) -> int:
 def build_dump(rank: int, ranks: int, entries: int) -> dict[str, Any]:
     """Give the dump of a rank, as torch writes it."""
     first = rank // TENSOR * TENSOR
+    data = str(1 + ranks // TENSOR + rank % TENSOR)
     members = {
         "0": ("default_pg", [*range(ranks)], 1),
-        "1": ("TENSOR_MODEL_PARALLEL_GROUP", [*range(first, first + TENSOR)], entries * 4),
-        "2": ("DATA_PARALLEL_GROUP", [*range(rank % TENSOR, ranks, TENSOR)], entries),
+        str(1 + rank // TENSOR): (
+            "TENSOR_MODEL_PARALLEL_GROUP",
+            [*range(first, first + TENSOR)],
+            entries * 4,
+        ),
+        data: ("DATA_PARALLEL_GROUP", [*range(rank % TENSOR, ranks, TENSOR)], entries),
     }
     late = rank == get_late(ranks)
     is_of_late = rank % TENSOR == get_late(ranks) % TENSOR
     rows, config, status = [], {}, {}
     for name, (description, group, number) in members.items():
-        pending = name == "2" and is_of_late and not late
+        pending = name == data and is_of_late and not late
         config[name] = {"name": name, "desc": description, "ranks": str(group)}
         status[name] = {
             "last_enqueued_collective": number + pending,

@@ -53,7 +53,7 @@ class _Waits(NamedTuple):
 
 def detect_waiting_ranks(observed: Observed) -> Iterator[Anomaly]:
     """Find the ranks that the others wait for, or that wait for each other."""
-    dumps = _drop_completed({dump.rank: dump for dump in observed.rank_dumps})
+    dumps = _drop_completed(_separate_groups({dump.rank: dump for dump in observed.rank_dumps}))
     heads = {rank: dump.pending[0] for rank, dump in dumps.items() if dump.pending}
     differing = _find_differing_calls(heads, dumps)
     if differing is not None:
@@ -87,6 +87,29 @@ def _iter_waits(
         yield _describe_unseen(sorted(held_up), waits, dumps)
     elif heads:
         yield _describe_alike(heads, dumps)
+
+
+def _separate_groups(dumps: Mapping[int, RankDump]) -> Mapping[int, RankDump]:
+    """Call groups apart that have one name and different members: each rank numbers its own."""
+    members: dict[str, set[tuple[int, ...]]] = defaultdict(set)
+    for dump in dumps.values():
+        for name, group in dump.groups.items():
+            members[name].add(group.ranks)
+    shared = {name for name, listed in members.items() if len(listed - {()}) > 1}
+    if not shared:
+        return dumps
+    found = {}
+    for rank, dump in dumps.items():
+        own = {
+            name: f"{name} of {dump.groups[name].ranks[:2]}" for name in shared & dump.groups.keys()
+        }
+        found[rank] = dump._replace(
+            groups={own.get(name, name): group for name, group in dump.groups.items()},
+            pending=tuple(
+                work._replace(group=own.get(work.group, work.group)) for work in dump.pending
+            ),
+        )
+    return found
 
 
 def _drop_completed(dumps: Mapping[int, RankDump]) -> Mapping[int, RankDump]:

@@ -245,6 +245,14 @@ def test_sizes_may_differ_where_each_rank_has_its_own() -> None:
     assert (found.id, found.where.rank) == ("ranks-differ", 1)
 
 
+def test_groups_of_one_name_are_told_apart_by_their_members() -> None:
+    """Where each rank numbers its own groups, those of other members say nothing of this one."""
+    dumps = [dump(rank, 4, work(5), ranks=(0, 1)) for rank in (0, 1)]
+    dumps += [dump(2, 4, work(5), ranks=(2, 3)), dump(3, 4, ranks=(2, 3))]
+    (found,) = detect_waiting_ranks(Observed(rank_dumps=dumps))
+    assert (found.id, found.captures["ranks"]) == ("rank-absent-from-collective", "3")
+
+
 def test_no_dump_says_nothing() -> None:
     """Nor does one whose rank waits for nothing."""
     assert list(detect_waiting_ranks(Observed())) == []
