@@ -64,14 +64,7 @@ class _NamedSet(NamedTuple):
 
 def detect_ras_outlier(observed: Observed) -> Iterator[Anomaly]:
     """Find the processes that a report of RAS names as odd, by the surest of its signs."""
-    reports = [finding for finding, _ in observed.findings if finding.signature == REPORT]
-    spanning = _list_spanning(reports)
-    sets = [
-        one._replace(source=finding.source, group=_get_part(finding).partition(" ")[0])
-        for finding in reports
-        for topic in _split_topics(finding, spanning)
-        for one in _select_odd(topic)
-    ]
+    sets = [*_iter_odd_sets([one for one, _ in observed.findings if one.signature == REPORT])]
     reason = min((one.reason for one in sets), key=_ORDER.index, default="")
     chosen = [one for one in sets if one.reason == reason]
     listed = [one for one in chosen if one.processes]
@@ -80,6 +73,16 @@ def detect_ras_outlier(observed: Observed) -> Iterator[Anomaly]:
         yield _build_anomaly(min(listed, key=lambda one: one.processes[0].rank is None))
     elif chosen:
         yield _build_anomaly(chosen[0]._replace(processes=()))
+
+
+def _iter_odd_sets(reports: Sequence[Finding]) -> Iterator[_NamedSet]:
+    """Yield the sets of processes that stand out in some part of a report."""
+    spanning = _list_spanning(reports)
+    for finding in reports:
+        group = _get_part(finding).partition(" ")[0]
+        for topic in _split_topics(finding, spanning):
+            for one in (*_select_failed(topic), *_select_odd(topic)):
+                yield one._replace(source=finding.source, group=group)
 
 
 def _list_spanning(reports: Sequence[Finding]) -> set[tuple[int, str]]:
@@ -105,22 +108,25 @@ def _split_topics(
     rows = part.split("\n")
     for line, row in enumerate(rows, finding.end_line - len(rows) + 1):
         process, shared = _PROCESS.match(row), _SET.match(row)
-        if process is not None:
+        said = ((process and process["own"]) or (shared and shared["own"]) or "").strip()
+        if said:
+            size = int(shared["count"]) if shared else 1
+            found.append(_NamedSet(_find_reason(said), said, size, (), line, operation))
+        if process is not None and found:
             where = _parse_process(process, is_of_job=is_of_job)
-            if said := (process["own"] or "").strip():
-                found.append(_NamedSet(_find_reason(said), said, 1, (where,), line, operation))
-            elif found:
-                found[-1] = found[-1]._replace(processes=(*found[-1].processes, where))
-        elif shared is not None:
-            said, count = shared["own"], int(shared["count"])
-            found.append(_NamedSet(_find_reason(said), said, count, (), line, operation))
-        else:
+            found[-1] = found[-1]._replace(processes=(*found[-1].processes, where))
+        elif process is None and shared is None:
             yield found
-            topic = _OPERATION.search(row)
-            operation = topic["operation"] if topic else ""
-            reason = next((one for one in _ORDER[:2] if one in row), "")
-            found = [_NamedSet(reason, row.strip(), 0, (), line, "")] if reason else []
+            operation, found = _begin_topic(row, line)
     yield found
+
+
+def _begin_topic(row: str, line: int) -> tuple[str, list[_NamedSet]]:
+    """Give the operation that a topic is about, and its first set if the heading says it all."""
+    topic = _OPERATION.search(row)
+    reason = next((one for one in _ORDER[:2] if one in row), "")
+    whole = [_NamedSet(reason, row.strip(), 0, (), line, "")] if reason else []
+    return topic["operation"] if topic else "", whole
 
 
 def _get_part(finding: Finding) -> str:
@@ -143,12 +149,16 @@ def _find_reason(said: str) -> str:
     return "status" if "status" in said else "error"
 
 
-def _select_odd(found: Sequence[_NamedSet]) -> Iterator[_NamedSet]:
-    """Yield the sets that stand out; of counts the lowest, without names if it is of most ranks."""
+def _select_failed(found: Sequence[_NamedSet]) -> Iterator[_NamedSet]:
+    """Yield the sets that do not answer, or report an error that is not elsewhere."""
     for one in found:
         is_own = one.reason == "error" and not any(echo in one.said for echo in _ECHOES)
         if is_own or one.reason in _ORDER[:2]:
             yield one
+
+
+def _select_odd(found: Sequence[_NamedSet]) -> Iterator[_NamedSet]:
+    """Yield the sets that differ; of counts the lowest, without names if it is of most ranks."""
     counted = sorted((one for one in found if one.reason == "launched"), key=_count_operations)
     if len(counted) > 1:
         is_few = 2 * counted[0].size < sum(one.size for one in counted)

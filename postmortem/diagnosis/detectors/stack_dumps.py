@@ -30,7 +30,9 @@ _LOCAL_RANK_LABEL: Final = compile_lazily(r"(?i)\blocal[_ ]rank[ =:]{0,3}(?P<ran
 _FRAME: Final = compile_lazily(
     r"^ {1,8}(?:File \"(?P<file>[^\"]{1,300})\", line \d{1,7} in (?P<of>.{1,160})"
     r"|(?P<function>[^(]{1,160}) \((?P<path>[^()]{1,300}):\d{1,7}\))"
-    r"|^#\d{1,4} +(?:0x[0-9a-f]{1,16} in )?(?P<native>[^\s(][^(]{0,160}?) ?\([^\n]{0,400}?"
+)
+_NATIVE: Final = compile_lazily(
+    r"^#\d{1,4} +(?:0x[0-9a-f]{1,16} in )?(?P<native>[^\s(][^(]{0,160}?) ?\([^\n]{0,400}?"
     r"(?: (?:from|at) (?P<library>\S{1,300}))?$"
 )
 _SYSTEM: Final = compile_lazily(
@@ -112,16 +114,27 @@ def _keep_one_source(stacks: Sequence[Stack]) -> list[Stack]:
 def _parse_frames(finding: Finding) -> list[StackCall]:
     """Read the calls of a stack, counting their lines from the last one."""
     texts = (finding.capture("frames") or "").split("\n")[1:]
-    first = finding.end_line - len(texts) + 1
+    rows = [*enumerate(texts, finding.end_line - len(texts) + 1)]
+    if texts and texts[0].startswith("#"):
+        return _parse_native_frames(rows)
     found = []
-    for number, text in enumerate(texts, first):
+    for number, text in rows:
         if (match := _FRAME.match(text)) is not None:
-            path = match["path"] or match["file"] or match["library"] or ""
-            called = match["function"] or match["of"] or match["native"]
-            name = f"{called} ({path.rsplit('/', 1)[-1]})" if path else called
+            path = match["path"] or match["file"]
+            name = f"{match['function'] or match['of']} ({path.rsplit('/', 1)[-1]})".strip()
+            found.append(StackCall(name, path, number))
+    return found
+
+
+def _parse_native_frames(rows: Iterable[tuple[int, str]]) -> list[StackCall]:
+    """Read the calls of a stack of gdb, without those of the system if there are others."""
+    found = []
+    for number, text in rows:
+        if (match := _NATIVE.match(text)) is not None:
+            path = match["library"] or ""
+            name = f"{match['native']} ({path.rsplit('/', 1)[-1]})" if path else match["native"]
             found.append(StackCall(name.strip(), path, number))
-    own = [call for call in found if not _SYSTEM.search(f"{call.name} {call.path}")]
-    return own if "\n#" in (finding.capture("frames") or "") and own else found
+    return [call for call in found if not _SYSTEM.search(f"{call.name} {call.path}")] or found
 
 
 def _is_of_helper(stack: Stack) -> bool:
