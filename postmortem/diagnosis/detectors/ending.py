@@ -26,6 +26,10 @@ from postmortem.rules.traits import Trait, has_trait
 _ENDS: Final = ("last-step", "closing-words", "last-epoch", "planned-end", "closing-results")
 _FEWEST: Final = 10
 _FEWEST_STEPS: Final = 3
+_DEBUGGER: Final = compile_lazily(
+    r"\[New LWP |Attaching to |Thread \d{1,6} \(|0x[0-9a-f]{6,16} in "
+)
+"""How the output of gdb begins, which prints other threads first."""
 _HEADED: Final = 3
 """Raw line of a source's first stack that has no more than a date or a command above it."""
 """Different steps that the end of a log names where training is going on."""
@@ -140,7 +144,7 @@ def detect_stall_without_records(observed: Observed) -> Iterable[Anomaly]:
 
 def _has_output(observed: Observed) -> bool:
     """Say whether a source holds what a run printed, and not just stacks of its processes."""
-    begins = {
+    begins = {source for source, head in observed.heads.items() if _DEBUGGER.match(head)} | {
         finding.source
         for finding, _ in observed.findings
         if finding.signature in {THREAD, PROCESS} and finding.line <= _HEADED

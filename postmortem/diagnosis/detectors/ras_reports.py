@@ -7,7 +7,8 @@ Source: src/ras/client_support.cc of NCCL 2.24 to 2.31.
 
 A process that does not answer comes first, then one that reports an error of its own, another
 status than its peers, fewer operations. RAS lists the ranks of the smaller sets only: where most
-are behind, or two operations name different ranks, none is named (`ranks-wait-alike`). Ranks are
+are behind, or two operations name different ranks, none is named (`ranks-wait-alike`). A report
+with training behind it says nothing: counts differ at any moment of a sound run. Ranks are
 those of their communicator; only one that spans all GPUs of the job counts them as the job does.
 """
 
@@ -64,7 +65,13 @@ class _NamedSet(NamedTuple):
 
 def detect_ras_outlier(observed: Observed) -> Iterator[Anomaly]:
     """Find the processes that a report of RAS names as odd, by the surest of its signs."""
-    sets = [*_iter_odd_sets([one for one, _ in observed.findings if one.signature == REPORT])]
+    reports = [
+        finding
+        for finding, _ in observed.findings
+        if finding.signature == REPORT
+        and finding.line > observed.last_records.get(finding.source, 0)
+    ]
+    sets = [*_iter_odd_sets(reports)]
     reason = min((one.reason for one in sets), key=_ORDER.index, default="")
     chosen = [one for one in sets if one.reason == reason]
     listed = [one for one in chosen if one.processes]

@@ -134,6 +134,13 @@ def test_a_sound_report_proves_nothing(tmp_path: Path) -> None:
     assert told["first_failure"] is None
 
 
+def test_a_run_that_goes_on_behind_a_report_is_sound(tmp_path: Path) -> None:
+    """Some monitors ask again and again, and counts differ at any moment."""
+    steps = [f"step {step} loss {2 - step / 40:.3f}\n" for step in range(43)]
+    told = analyze("".join([*steps[:20], report(BEHIND), *steps[20:]]), tmp_path).to_dict()
+    assert (told["outcome"], told["first_failure"]) == ("running", None)
+
+
 def test_a_report_decides_the_rank_of_a_time_out(tmp_path: Path) -> None:
     """Beside a log, and within it."""
     (tmp_path / "train.log").write_text(WATCHDOG)
