@@ -139,16 +139,17 @@ def _iter_down_nodes(
     first, text = observed.tails[source]
     if "NodeName=" not in text and "NODELIST" not in text:
         return
-    for match in _DOWN_NODE.finditer(text):
-        name = match["record"] or match["row"]
-        named = (
-            observed.tails[other][1] + observed.heads.get(other, "")
-            for other in observed.tails
-            if other != source
-        )
-        if any(name in other for other in named):
-            line = first + text.count("\n", 0, match.start())
-            yield _MissingReport((source, NOWHERE), source, line), [ProcessId(node=name)]
+    down = {match["record"] or match["row"]: match.start() for match in _DOWN_NODE.finditer(text)}
+    if not down:
+        return
+    name = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, down))})(?![\w-])")
+    others = (other for other in observed.tails if other != source)
+    texts = (
+        end for other in others for end in (observed.heads.get(other, ""), observed.tails[other][1])
+    )
+    for node in sorted({found for other in texts for found in name.findall(other)}):
+        line = first + text.count("\n", 0, down[node])
+        yield _MissingReport((source, NOWHERE), source, line), [ProcessId(node=node)]
 
 
 def _parse_missing_processes(text: str, *, begun: bool = False) -> list[ProcessId]:

@@ -65,13 +65,7 @@ class _NamedSet(NamedTuple):
 
 def detect_ras_outlier(observed: Observed) -> Iterator[Anomaly]:
     """Find the processes that a report of RAS names as odd, by the surest of its signs."""
-    reports = [
-        finding
-        for finding, _ in observed.findings
-        if finding.signature == REPORT
-        and finding.line > observed.last_records.get(finding.source, 0)
-    ]
-    sets = [*_iter_odd_sets(reports)]
+    sets = [*_iter_odd_sets(observed)]
     reason = min((one.reason for one in sets), key=_ORDER.index, default="")
     chosen = [one for one in sets if one.reason == reason]
     listed = [one for one in chosen if one.processes]
@@ -82,8 +76,14 @@ def detect_ras_outlier(observed: Observed) -> Iterator[Anomaly]:
         yield _build_anomaly(chosen[0]._replace(processes=()))
 
 
-def _iter_odd_sets(reports: Sequence[Finding]) -> Iterator[_NamedSet]:
-    """Yield the sets of processes that stand out in some part of a report."""
+def _iter_odd_sets(observed: Observed) -> Iterator[_NamedSet]:
+    """Yield the sets of processes that stand out in some part of a report at the end."""
+    reports = [
+        finding
+        for finding, _ in observed.findings
+        if finding.signature == REPORT
+        and finding.line > observed.last_records.get(finding.source, 0)
+    ]
     spanning = _list_spanning(reports)
     for finding in reports:
         group = _get_part(finding).partition(" ")[0]
