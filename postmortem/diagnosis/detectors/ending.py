@@ -18,7 +18,6 @@ from postmortem.core.message import cut, quote, say
 from postmortem.core.visible import get_last_draw
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
-from postmortem.diagnosis.detectors.stack_dumps import PROCESS, THREAD
 from postmortem.diagnosis.detectors.stalled_output import STEP
 from postmortem.extraction.facts.series import Series, is_nameless
 from postmortem.rules.traits import Trait, has_trait
@@ -26,13 +25,12 @@ from postmortem.rules.traits import Trait, has_trait
 _ENDS: Final = ("last-step", "closing-words", "last-epoch", "planned-end", "closing-results")
 _FEWEST: Final = 10
 _FEWEST_STEPS: Final = 3
-_DEBUGGER: Final = compile_lazily(
-    r"\[New LWP |Attaching to |Thread \d{1,6} \(|0x[0-9a-f]{6,16} in "
-)
-"""How the output of gdb begins, which prints other threads first."""
-_HEADED: Final = 3
-"""Raw line of a source's first stack that has no more than a date or a command above it."""
 """Different steps that the end of a log names where training is going on."""
+_STACKS: Final = compile_lazily(
+    r"(?:[^\n]{0,80}\d\d:\d\d:\d\d[^\n]{0,40}\n)?(?:Process \d{1,10}: |Timeout \(|Current thread 0x"
+    r"|Thread (?:\d{1,6} \(|0x)|\[New LWP |Attaching to |0x[0-9a-f]{6,16} in )"
+)
+"""How the stacks of py-spy, faulthandler and gdb begin, below a date or not."""
 _MOST_TEXT: Final = 200
 _SEVERAL: Final = 5
 """Records that show how a run goes."""
@@ -144,12 +142,7 @@ def detect_stall_without_records(observed: Observed) -> Iterable[Anomaly]:
 
 def _has_output(observed: Observed) -> bool:
     """Say whether a source holds what a run printed, and not just stacks of its processes."""
-    begins = {source for source, head in observed.heads.items() if _DEBUGGER.match(head)} | {
-        finding.source
-        for finding, _ in observed.findings
-        if finding.signature in {THREAD, PROCESS} and finding.line <= _HEADED
-    }
-    return bool(observed.tails.keys() - begins)
+    return any(not _STACKS.match(observed.heads.get(source, "")) for source in observed.tails)
 
 
 def _has_step_lines(text: str) -> bool:
