@@ -35,7 +35,7 @@ from postmortem.rules.engine import Budget
 if TYPE_CHECKING:
     from postmortem.core.host.helper_process import HelperProcess
 
-_LARGE: Final = 1 << 20
+_LARGE: Final = 1 << 15
 """Bytes of a file that is worth handing over."""
 _PAYS: Final = 24 << 20
 """Bytes to read that are worth another process, which must load the rules first."""

@@ -66,7 +66,7 @@ def detect_input_type(diagnosis: Diagnosis) -> str:
         return ""
     logs = list_log_sources(diagnosis)
     if not logs:
-        return "environment"
+        return "" if diagnosis.outcome == "stalled" else "environment"
     if not any(log.bytes for log in logs):
         return "empty"
     if diagnosis.outcome in _WITHOUT_LOG and _is_blank(diagnosis, logs):

@@ -8,7 +8,7 @@ The line of the first failure stays whose it is; the process that the report nam
 fault. A line of the odd process itself is the better witness and stands in its place.
 """
 
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
 
 from postmortem.core.findings import Finding
@@ -24,12 +24,14 @@ from postmortem.diagnosis.case.reported_process import (
 from postmortem.diagnosis.case.values import Case, Occurrence
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.collectives import WATCHDOG
+from postmortem.diagnosis.detectors.stack_dumps import find_process_by_pid
+from postmortem.diagnosis.detectors.waiting_ranks import ALIKE
 from postmortem.extraction.extract import process_of
 from postmortem.rules.traits import Trait, has_trait
 
 _ODD: Final = (
-    "ranks-differ", "rank-stuck-in-collective", "rank-absent-from-collective", "rank-behind",
-    "stack-apart", "peer-named", "silent-rank",
+    "ranks-differ", "rank-stuck-in-collective", "rank-absent-from-collective", "ras-outlier",
+    "rank-behind", "stack-apart", "peer-named", "silent-rank", "rank-without-dump",
 )  # fmt: skip
 """Shapes that stand for the process at fault, the surest first."""
 _PID: Final = compile_lazily(
@@ -73,7 +75,9 @@ def find_faulty_process(case: Case, first: Failure) -> FaultyProcess | None:
         return None
     if has_trait(finding.signature, Trait.NAMES_A_PEER):
         anomaly = next((case.shapes[name] for name in _ODD if name in case.shapes), None)
-        if anomaly is None:
+        if anomaly is None and ALIKE in case.shapes:
+            return FaultyProcess(NOWHERE)
+        if anomaly is None or anomaly.where == NOWHERE:
             return None
         where = anomaly.where.filled(_get_node(case, anomaly))
         return FaultyProcess(where, anomaly, _find_first_machine_finding(case, first, where))
@@ -177,19 +181,25 @@ def _find_victims(case: Case, finding: Finding) -> Iterator[ProcessId]:
     for event in others:
         if any(match["pid"] in numbers for match in _PID.finditer(event.finding.text)):
             yield from _iter_processes(case, event)
-    yield from _find_processes_by_number(case, numbers)
+    yield from _find_processes_by_number(case, numbers, finding.source)
     for event in others:
         is_own = event.is_fatal and not has_trait(event.finding.signature, Trait.NAMES_NO_PROCESS)
         if is_own and event.finding.where.rank is not None:
             yield event.finding.where
 
 
-def _find_processes_by_number(case: Case, numbers: Container[str]) -> Iterator[ProcessId]:
-    """Yield the processes whose files begin with one of the numbers."""
-    for source, head in case.gathered.heads.items():
+def _find_processes_by_number(
+    case: Case, numbers: Collection[str], teller: int
+) -> Iterator[ProcessId]:
+    """Yield the processes whose files begin with one of the numbers, or that lines name by it."""
+    heads = {source: text for source, text in case.gathered.heads.items() if source != teller}
+    for source, head in heads.items():
         own = process_of(case.gathered, source)
         if own != NOWHERE and any(match["pid"] in numbers for match in _OWN_PID.finditer(head)):
             yield own
+    lines = [line for head in heads.values() for line in head.split("\n")]
+    named = (find_process_by_pid(lines, int(number)) for number in sorted(numbers))
+    yield from (where for where in named if where != NOWHERE)
 
 
 def _iter_processes(case: Case, event: Occurrence) -> Iterator[ProcessId]:

@@ -12,7 +12,6 @@ steps show how far their clocks stand apart: ranks take their steps together.
 """
 
 import bisect
-import itertools
 import math
 import re
 import statistics
@@ -147,26 +146,36 @@ def estimate_clock_skews(ends: Mapping[int, Iterable[str]]) -> dict[int, float]:
         Seconds by which a source is ahead of the first one that it shares steps with; sources in
         step are left out.
     """
-    steps = {source: _find_first_step_times(texts) for source, texts in ends.items()}
-    found: dict[int, float] = {}
-    for first, second in itertools.combinations(sorted(steps), 2):
-        if second not in found and first not in found:
-            ahead = _estimate_clock_offset(steps[second], steps[first])
+    steps = {source: _find_first_step_times(texts) for source, texts in sorted(ends.items())}
+    apart: dict[int, float] = {}
+    clocks: list[dict[str, float]] = []  # few, however many sources go by them
+    for source, own in steps.items():
+        for its in clocks:
+            ahead = _estimate_clock_offset(own, its)
             if ahead is not None:
-                found[second] = ahead
-    return found
+                apart[source] = ahead
+                if not ahead:
+                    its.update({step: at for step, at in own.items() if step not in its})
+                break
+        else:
+            clocks.append({**own})
+    return {source: ahead for source, ahead in apart.items() if ahead}
 
 
 def _estimate_clock_offset(mine: Mapping[str, float], its: Mapping[str, float]) -> float | None:
-    """Give the seconds by which one is ahead of another, if most of the shared steps say so."""
-    shared = [mine[step] - its[step] for step in its if step in mine]
+    """Give the seconds by which one is ahead of another, if most of the shared steps say so.
+
+    0 if they are in step; None if the steps do not tell.
+    """
+    shared = [time - its[step] for step, time in mine.items() if step in its]
     if len(shared) < LEAST_SHARED:
         return None
     ahead = statistics.median(shared)
     near = max(1.0, AGREE * abs(ahead))
     agreeing = [apart for apart in shared if abs(apart - ahead) <= near]
-    is_skewed = abs(ahead) >= LEAST_SKEW and len(agreeing) > MOST * len(shared)
-    return ahead if is_skewed else None
+    if len(agreeing) <= MOST * len(shared):
+        return None
+    return ahead if abs(ahead) >= LEAST_SKEW else 0.0
 
 
 def _find_first_step_times(texts: Iterable[str]) -> dict[str, float]:

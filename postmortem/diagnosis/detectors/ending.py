@@ -26,6 +26,11 @@ _ENDS: Final = ("last-step", "closing-words", "last-epoch", "planned-end", "clos
 _FEWEST: Final = 10
 _FEWEST_STEPS: Final = 3
 """Different steps that the end of a log names where training is going on."""
+_STACKS: Final = compile_lazily(
+    r"(?:[^\n]{0,80}\d\d:\d\d:\d\d[^\n]{0,40}\n)?(?:Process \d{1,10}: |Timeout \(|Current thread 0x"
+    r"|Thread (?:\d{1,6} \(|0x)|\[New LWP |Attaching to |0x[0-9a-f]{6,16} in )"
+)
+"""How the stacks of py-spy, faulthandler and gdb begin, below a date or not."""
 _MOST_TEXT: Final = 200
 _SEVERAL: Final = 5
 """Records that show how a run goes."""
@@ -121,6 +126,7 @@ def detect_stall_without_records(observed: Observed) -> Iterable[Anomaly]:
     """Find a run that stands still and has printed no training record at all."""
     if (
         observed.outcome != "stalled"
+        or not _has_output(observed)
         or any(observed.records.values())
         or any(_has_step_lines(text) for _, text in observed.tails.values())
     ):
@@ -132,6 +138,11 @@ def detect_stall_without_records(observed: Observed) -> Iterable[Anomaly]:
     )
     source, line = _find_last_record(observed)
     return [Anomaly("no-record", message, source, NOWHERE, line)]
+
+
+def _has_output(observed: Observed) -> bool:
+    """Say whether a source holds what a run printed, and not just stacks of its processes."""
+    return any(not _STACKS.match(observed.heads.get(source, "")) for source in observed.tails)
 
 
 def _has_step_lines(text: str) -> bool:

@@ -14,6 +14,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Final, NamedTuple
 
 from postmortem.core.findings import Finding
@@ -34,7 +35,7 @@ _LIST: Final = r"[\[({]?(?P<ranks>\d{1,6}(?:(?:, ?|,? and )\d{1,6}){0,8})[\])}]?
 _MISSED: Final = compile_lazily_with_words(
     "rank",
     r"(?i)\b(?:missing|absent|waiting (?:for|on)|lost|lost (?:connection|contact) (?:to|with)"
-    r"|no (?:\w+ ){1,3}from|not heard from|unresponsive|lagging|dead"
+    r"|(?:no|not received) (?:\w+ ){1,4}from|not heard from|unresponsive|lagging|dead"
     r"|straggl\w+|blocked (?:by|on)|timed? ?out (?:waiting )?(?:for|on)"
     r"|disconnected from)(?: \w+){0,3}? \(?(?:global )?ranks?\b[ :=#]{0,3}" + _LIST,
 )
@@ -55,8 +56,22 @@ _GONE: Final = compile_lazily_with_words(
     r"|Node failure on (?P<failed>[A-Za-z][\w.-]{0,80})"
     r"|^(?:pdsh@\S{1,80}: )?(?P<ssh>[A-Za-z][\w.-]{0,80}): ssh exited with exit code 255",
 )
-_BEGUN: Final = compile_lazily_with_words("rank", r"(?i)\b(?:missing|stalled|absent) ranks? ?: *$")
-_LISTED: Final = compile_lazily(r"^(?P<rank>\d{1,6}): \[")
+_DOWN_NODE: Final = compile_lazily(
+    r"^NodeName=(?P<record>\S{1,80})[^\n]*\n(?:[ \t]+(?!State=)[^\n]*\n){0,16}?[ \t]+"
+    r"State=[\w+*]*(?:DOWN|NOT_RESPONDING|FAIL)"
+    r"|^(?P<row>[A-Za-z][\w.-]{0,79})\s+\d+\s+\S+\s+(?:down|fail|no_respond)\w*[*~#!%$@^-]?\s",
+    re.MULTILINE,
+)
+"""Of `scontrol show node` and `sinfo -N -l`."""
+_BEGUN: Final = compile_lazily_with_words(
+    "rank", r"(?i)\b(?:(?:missing|stalled|absent) ranks? ?|ranks that caused the desync are): *$"
+)
+_LISTED: Final = compile_lazily(
+    r"^\s*(?:(?P<rank>\d{1,6}): \[|(?:- )?\[(?P<ranks>[\d, -]{1,200})\] (?:joined|finished) )"
+)
+_SPAN: Final = compile_lazily(r"(\d{1,6})(?:-(\d{1,6}))?")
+_FEW: Final = 16
+"""Ranks of a list that are looked at."""
 _NAMES: Final = ("host", "node", "failed", "ssh")
 _WORDS: Final = frozenset({"is", "was", "has", "set", "state", "the", "a", "this", "that", "on"})
 
@@ -106,6 +121,7 @@ def _iter_missing_reports(observed: Observed) -> Iterator[tuple[_MissingReport, 
             yield _MissingReport(by, finding.source, finding.line), missing
     for source, (first, text) in observed.tails.items():
         if source in observed.processes:
+            yield from _iter_down_nodes(observed, source)
             begun = False
             for number, line in enumerate(text.split("\n"), first):
                 if missing := _parse_missing_processes(line[:_MOST_TEXT], begun=begun):
@@ -113,10 +129,33 @@ def _iter_missing_reports(observed: Observed) -> Iterator[tuple[_MissingReport, 
                 begun = _BEGUN.search(line) is not None or (begun and bool(missing))
 
 
+def _iter_down_nodes(
+    observed: Observed, source: int
+) -> Iterator[tuple[_MissingReport, list[ProcessId]]]:
+    """Yield the nodes that a report of Slurm's states calls down, if another source names them.
+
+    The others have nothing to do with the job.
+    """
+    first, text = observed.tails[source]
+    if "NodeName=" not in text and "NODELIST" not in text:
+        return
+    down = {match["record"] or match["row"]: match.start() for match in _DOWN_NODE.finditer(text)}
+    if not down:
+        return
+    name = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, down))})(?![\w-])")
+    others = (other for other in observed.tails if other != source)
+    texts = (
+        end for other in others for end in (observed.heads.get(other, ""), observed.tails[other][1])
+    )
+    for node in sorted({found for other in texts for found in name.findall(other)}):
+        line = first + text.count("\n", 0, down[node])
+        yield _MissingReport((source, NOWHERE), source, line), [ProcessId(node=node)]
+
+
 def _parse_missing_processes(text: str, *, begun: bool = False) -> list[ProcessId]:
     """Read whom a line names as missing, or one of a list that has begun."""
     if begun and (match := _LISTED.search(clean(text).text)) is not None:
-        return [ProcessId(rank=int(match["rank"]))]
+        return [ProcessId(rank=rank) for rank in _expand_ranks(match["rank"] or match["ranks"])]
     for pattern in (_MISSED, _DID_NOT):
         if (match := pattern.search(text)) is not None:
             return [ProcessId(rank=int(rank)) for rank in re.findall(r"\d+", match["ranks"])]
@@ -124,6 +163,12 @@ def _parse_missing_processes(text: str, *, begun: bool = False) -> list[ProcessI
         name = next(match[group] for group in _NAMES if match[group]).rstrip(".,:;")
         return [] if name.lower() in _WORDS else [ProcessId(node=name)]
     return []
+
+
+def _expand_ranks(listed: str) -> list[int]:
+    """Read a list with ranges, as far as it may name an outlier: `0-1, 3`."""
+    spans = ((int(first), int(last or first)) for first, last in _SPAN.findall(listed))
+    return [*islice((rank for first, last in spans for rank in range(first, last + 1)), _FEW)]
 
 
 def detect_silent_process(observed: Observed) -> Iterable[Anomaly]:

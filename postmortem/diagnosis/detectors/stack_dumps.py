@@ -1,6 +1,6 @@
 """Read the stacks that processes of a job were made to print, one for each process.
 
-In: findings of threads (faulthandler) and processes (py-spy), the ends of the sources. Out:
+In: findings of threads (faulthandler, gdb) and processes (py-spy), the ends of the sources. Out:
 `Stack`s. Not here: what follows from them (`detectors.stacks`), the traceback of an exception
 (`extraction.traceback`), the dump of a process that crashes.
 
@@ -8,7 +8,7 @@ Of a process that was asked several times, the last answer counts.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.findings import Finding
@@ -31,6 +31,15 @@ _FRAME: Final = compile_lazily(
     r"^ {1,8}(?:File \"(?P<file>[^\"]{1,300})\", line \d{1,7} in (?P<of>.{1,160})"
     r"|(?P<function>[^(]{1,160}) \((?P<path>[^()]{1,300}):\d{1,7}\))"
 )
+_NATIVE: Final = compile_lazily(
+    r"^#\d{1,4} +(?:0x[0-9a-f]{1,16} in )?(?P<native>[^\s(][^(]{0,160}?) ?\([^\n]{0,400}?"
+    r"(?: (?:from|at) (?P<library>\S{1,300}))?$"
+)
+_SYSTEM: Final = compile_lazily(
+    r"^(?:_*clock_gettime|_*pthread_|_*futex|epoll_|_*poll|ppoll|select|sem_|sched_yield|_*nanosleep"
+    r"|syscall|lll_|do_futex)|/(?:libc|libpthread|ld-linux)[.-]"
+)
+"""Native calls in which any thread ends that waits or reads."""
 _PLUMBING: Final = compile_lazily(
     r"(?:^|/)(?:threading|queue|selectors|socket|ssl|subprocess|signal)\.py"
     r"|(?:^|[^h])/?multiprocessing/|(?:^|/)(?:asyncio|concurrent)/"
@@ -105,14 +114,27 @@ def _keep_one_source(stacks: Sequence[Stack]) -> list[Stack]:
 def _parse_frames(finding: Finding) -> list[StackCall]:
     """Read the calls of a stack, counting their lines from the last one."""
     texts = (finding.capture("frames") or "").split("\n")[1:]
-    first = finding.end_line - len(texts) + 1
+    rows = [*enumerate(texts, finding.end_line - len(texts) + 1)]
+    if texts and texts[0].startswith("#"):
+        return _parse_native_frames(rows)
     found = []
-    for number, text in enumerate(texts, first):
+    for number, text in rows:
         if (match := _FRAME.match(text)) is not None:
             path = match["path"] or match["file"]
             name = f"{match['function'] or match['of']} ({path.rsplit('/', 1)[-1]})".strip()
             found.append(StackCall(name, path, number))
     return found
+
+
+def _parse_native_frames(rows: Iterable[tuple[int, str]]) -> list[StackCall]:
+    """Read the calls of a stack of gdb, without those of the system if there are others."""
+    found = []
+    for number, text in rows:
+        if (match := _NATIVE.match(text)) is not None:
+            path = match["library"] or ""
+            name = f"{match['native']} ({path.rsplit('/', 1)[-1]})" if path else match["native"]
+            found.append(StackCall(name.strip(), path, number))
+    return [call for call in found if not _SYSTEM.search(f"{call.name} {call.path}")] or found
 
 
 def _is_of_helper(stack: Stack) -> bool:
@@ -136,7 +158,10 @@ def _parse_process(observed: Observed, finding: Finding) -> ProcessId:
         _find_machine_name(observed, finding),
         pid,
     ).filled(own)
-    return named if named.rank is not None else named.filled(_find_process_by_pid(observed, pid))
+    if named.rank is not None:
+        return named
+    lines = (line for source in observed.tails for _, line in observed.kept_lines(source))
+    return named.filled(find_process_by_pid(lines, pid))
 
 
 def _find_machine_name(observed: Observed, finding: Finding) -> str | None:
@@ -154,15 +179,10 @@ def _find_machine_name(observed: Observed, finding: Finding) -> str | None:
     return next((name for key in _MACHINE if (name := nearest.capture(key))), None)
 
 
-def _find_process_by_pid(observed: Observed, pid: int) -> ProcessId:
+def find_process_by_pid(lines: Iterable[str], pid: int) -> ProcessId:
     """Give the process that lines with a process number name, where all name the same."""
     number = re.compile(rf"(?<![\w.:/-]){pid}(?![\w.:/-])")
-    lines = [
-        line
-        for source in observed.tails
-        for _, line in observed.kept_lines(source)
-        if str(pid) in line and number.search(line) is not None
-    ]
+    lines = [line for line in lines if str(pid) in line and number.search(line) is not None]
     return ProcessId(
         _parse_single_number(lines, _RANK_LABEL),
         _parse_single_number(lines, _LOCAL_RANK_LABEL),

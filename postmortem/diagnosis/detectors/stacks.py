@@ -20,8 +20,8 @@ from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.detectors.stack_dumps import Stack, StackCall, read_stacks
 
 _COLLECTIVE: Final = compile_lazily(
-    r"all_?reduce|all_?gather|reduce_scatter|broadcast|barrier|all_to_all|synchronize|_wait_for"
-    r"|distributed_c10d|\bsend\b|\brecv\b|allgather|allreduce"
+    r"all_?reduce|all_?gather|reduce_scatter|broadcast|barrier|all_to_all|[sS]ynchronize|_wait_for"
+    r"|distributed_c10d|\bsend\b|\brecv\b|allgather|allreduce|^c10d::|^gloo::|^nccl[A-Z]"
 )
 _DEVICE: Final = compile_lazily(
     r"^(?:backward|_engine_run_backward|run_backward|_call_backend|synchronize|wait_stream)$"

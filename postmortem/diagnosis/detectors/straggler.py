@@ -3,8 +3,9 @@
 In: both ends of each source as text. Out: the anomaly `rank-slower`. Not here: one curve that
 becomes slower (`detectors.speed`), a rank that stops altogether (`detectors.outlier_process`).
 
-Programs print what each rank takes in two ways: all ranks on one line, or a line a rank. What a
-rank spends in waiting for the others says the opposite and is left out.
+Programs print what each rank takes in two ways: all ranks on one line (Megatron: those at both ends
+of their throughput), or a line a rank. What a rank spends in waiting for the others says the
+opposite and is left out.
 """
 
 import re
@@ -37,6 +38,11 @@ _LIST: Final = compile_lazily(
     rf"(?:^|(?<=[|\d\n]))(?P<label>[^|\d\n]{{0,200}}?\branks?\b[^|\d\n\[]{{0,30}})"
     rf"\[(?P<all>{_NUMBER}(?:,? {_NUMBER}){{3,64}})\]"
 )
+_RATES: Final = compile_lazily(
+    rf"(?:lowest|highest)\s+[^:\d]{{2,40}}:\s?"
+    rf"(?P<all>{_NUMBER}/\d{{1,6}}(?:, ?{_NUMBER}/\d{{1,6}}){{1,64}})"
+)
+"""The figures of some ranks at both ends of an order, each in front of its rank."""
 _FIELD: Final = compile_lazily(
     rf"(?<![A-Za-z_])(?P<name>[A-Za-z][A-Za-z_]{{1,30}})\s?[:=]?\s{{0,3}}(?P<value>{_NUMBER})\s?(?:s|ms|sec)\b"
 )
@@ -89,6 +95,11 @@ def _iter_edge_lines(observed: Observed) -> Iterator[tuple[int, int, str]]:
 def _iter_rank_times(text: str) -> Iterator[tuple[str, int, float]]:
     """Yield the times of all ranks on a line."""
     yield from _iter_numbered_rank_values(text)
+    if "Ranks" in text and (rates := _RATES.search(text)) is not None:
+        pairs = (pair.split("/") for pair in rates["all"].split(","))
+        yield from (
+            ("1/throughput", int(rank), 1 / float(rate)) for rate, rank in pairs if float(rate)
+        )
     if "rank" in text and (found := _LIST.search(text)) and _is_work(found["label"]):
         values = re.findall(_NUMBER, found["all"])
         yield from (

@@ -1,31 +1,38 @@
 """Find by the flight recorder which rank the others wait for.
 
 In: the dumps of the ranks. Out: the anomalies `ranks-differ`, `rank-absent-from-collective`,
-`rank-stuck-in-collective`, `ranks-wait-in-circle`. Not here: reading a dump
-(`formats.flight_recorder`), what watchdogs print of the same (`detectors.collectives`).
+`rank-stuck-in-collective`, `ranks-wait-in-circle`, and without a rank at fault `rank-without-dump`
+and `ranks-wait-alike`. Not here: reading a dump (`formats.flight_recorder`), what watchdogs print
+of the same (`detectors.collectives`).
 
 Each rank waits in the first operation that it has not completed. It waits for those members of the
 operation's process group that have neither completed it nor wait in it themselves. Who holds up
 others and waits for nobody is at fault: it never issued the operation, or stands in one that all
-others have completed, or has left no dump. Collectives are compared by group and number; numbers of
-different groups mean nothing to each other. A point-to-point operation waits for its other end.
+others have completed. Of a rank without a dump neither is known; it is named only where no other
+one explains the wait. Collectives are compared by group and number; numbers of different groups
+mean nothing to each other. A point-to-point operation waits for its other end.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.core.lines import ProcessId
+from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.message import Message, say
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.collectives import format_ranks
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.formats.rank_dumps import PendingWork, RankDump
 
+DIFFER: Final = "ranks-differ"
 STUCK: Final = "rank-stuck-in-collective"
 ABSENT: Final = "rank-absent-from-collective"
 CIRCLE: Final = "ranks-wait-in-circle"
-WAITING: Final = (STUCK, ABSENT, CIRCLE)
+UNSEEN: Final = "rank-without-dump"
+ALIKE: Final = "ranks-wait-alike"
+OUTLIER: Final = "ras-outlier"
+"""Of a report of NCCL's RAS."""
+WAITING: Final = (DIFFER, STUCK, ABSENT, CIRCLE, OUTLIER, UNSEEN, ALIKE)
 """What shows by itself that a run stood still."""
 _DEFAULT: Final = "default_pg"
 """The group of all ranks."""
@@ -40,18 +47,18 @@ class _Waits(NamedTuple):
 
     heads: Mapping[int, PendingWork]
     """The operation in which each rank waits."""
-    blockers: Mapping[int, Sequence[int]]
+    blockers: Mapping[int, tuple[int, ...]]
     """The ranks that each rank waits for."""
 
 
 def detect_waiting_ranks(observed: Observed) -> Iterator[Anomaly]:
     """Find the ranks that the others wait for, or that wait for each other."""
-    dumps = _drop_completed({dump.rank: dump for dump in observed.rank_dumps})
+    dumps = _drop_completed(_separate_groups({dump.rank: dump for dump in observed.rank_dumps}))
     heads = {rank: dump.pending[0] for rank, dump in dumps.items() if dump.pending}
     differing = _find_differing_calls(heads, dumps)
     if differing is not None:
         ranks, message, work = differing
-        yield _build_anomaly("ranks-differ", message, ranks, work, dumps)
+        yield _build_anomaly(DIFFER, message, ranks, work, dumps)
     else:
         yield from _iter_waits(heads, dumps)
 
@@ -60,15 +67,14 @@ def _iter_waits(
     heads: Mapping[int, PendingWork], dumps: Mapping[int, RankDump]
 ) -> Iterator[Anomaly]:
     """Yield who is waited for and waits for nobody; without any, who wait for each other."""
-    waits = _Waits(heads, {rank: _list_blockers(rank, work, dumps) for rank, work in heads.items()})
-    held_up = {blocker for blockers in waits.blockers.values() for blocker in blockers}
-    at_fault = sorted(rank for rank in held_up if not waits.blockers.get(rank))
+    waits = _Waits(heads, _collect_blockers(heads, dumps))
+    held_up = {rank for blockers in set(waits.blockers.values()) for rank in blockers}
+    at_fault = sorted(rank for rank in held_up & dumps.keys() if not waits.blockers.get(rank))
     if at_fault:
         name = STUCK if at_fault[0] in heads else ABSENT
         work = heads[at_fault[0]] if name == STUCK else heads[_find_waiting(at_fault[0], waits)]
         yield _build_anomaly(name, _describe_fault(at_fault, waits, dumps), at_fault, work, dumps)
-    elif held_up:
-        circle = _find_circle(waits)
+    elif circle := _find_circle(waits):
         apart = _find_most_awaited(circle, waits)
         ranks = circle if apart is None else [apart]
         message, work = _describe_circle(circle, waits, apart), heads[ranks[0]]
@@ -77,6 +83,33 @@ def _iter_waits(
         captured = _capture([other], heads[other], dumps)
         others = {f"other_{name}": value for name, value in captured.items()}
         yield found._replace(captures={**found.captures, **others})
+    elif held_up:
+        yield _describe_unseen(sorted(held_up), waits, dumps)
+    elif heads:
+        yield _describe_alike(heads, dumps)
+
+
+def _separate_groups(dumps: Mapping[int, RankDump]) -> Mapping[int, RankDump]:
+    """Call groups apart that have one name and different members: each rank numbers its own."""
+    members: dict[str, set[tuple[int, ...]]] = defaultdict(set)
+    for dump in dumps.values():
+        for name, group in dump.groups.items():
+            members[name].add(group.ranks)
+    shared = {name for name, listed in members.items() if len(listed - {()}) > 1}
+    if not shared:
+        return dumps
+    found = {}
+    for rank, dump in dumps.items():
+        own = {
+            name: f"{name} of {dump.groups[name].ranks[:2]}" for name in shared & dump.groups.keys()
+        }
+        found[rank] = dump._replace(
+            groups={own.get(name, name): group for name, group in dump.groups.items()},
+            pending=tuple(
+                work._replace(group=own.get(work.group, work.group)) for work in dump.pending
+            ),
+        )
+    return found
 
 
 def _drop_completed(dumps: Mapping[int, RankDump]) -> Mapping[int, RankDump]:
@@ -145,24 +178,34 @@ def _list_members(work: PendingWork, dumps: Mapping[int, RankDump]) -> Sequence[
     return [*holding] if len(holding) > 1 else sorted([*holding, *idle])
 
 
-def _list_blockers(rank: int, work: PendingWork, dumps: Mapping[int, RankDump]) -> list[int]:
-    """List the members of a group that have not come to the operation in which a rank waits."""
-    members = _list_members(work, dumps)
-    if work.peer is not None:
-        others = [members[work.peer]] if work.peer < len(members) else []
-    else:
-        others = [member for member in members if member != rank]
-    return [other for other in others if not _has_come(other, rank, work, dumps)]
+def _collect_blockers(
+    heads: Mapping[int, PendingWork], dumps: Mapping[int, RankDump]
+) -> dict[int, tuple[int, ...]]:
+    """Give the members of a group that have not come to the operation in which each rank waits.
+
+    All that wait in one collective wait for the same.
+    """
+    late: dict[tuple[str, int], tuple[int, ...]] = {}
+    found = {}
+    for rank, work in heads.items():
+        key = (work.group, work.number)
+        if work.peer is not None:
+            other = [*_list_members(work, dumps)][work.peer : work.peer + 1]
+            found[rank] = tuple(one for one in other if not _is_other_end(one, rank, work, dumps))
+            continue
+        if key not in late:
+            members = _list_members(work, dumps)
+            late[key] = tuple(one for one in members if not _has_come(one, work, dumps))
+        found[rank] = late[key]
+    return found
 
 
-def _has_come(other: int, rank: int, work: PendingWork, dumps: Mapping[int, RankDump]) -> bool:
-    """Say whether a rank has completed an operation in which another waits, or waits in it too."""
+def _has_come(other: int, work: PendingWork, dumps: Mapping[int, RankDump]) -> bool:
+    """Say whether a rank has completed a collective in which others wait, or waits in it too."""
     dump = dumps.get(other)
     if dump is None:
         return False
     head = dump.pending[0] if dump.pending else None
-    if work.peer is not None:
-        return _is_other_end(head, rank, work, dumps)
     key = (work.group, work.number)
     if head is not None and head.peer is None and (head.group, head.number) == key:
         return True
@@ -171,10 +214,10 @@ def _has_come(other: int, rank: int, work: PendingWork, dumps: Mapping[int, Rank
     return group is not None and not is_left_out and group.enqueued >= work.number
 
 
-def _is_other_end(
-    head: PendingWork | None, rank: int, work: PendingWork, dumps: Mapping[int, RankDump]
-) -> bool:
+def _is_other_end(other: int, rank: int, work: PendingWork, dumps: Mapping[int, RankDump]) -> bool:
     """Say whether a rank stands at the other end of what another sends or receives."""
+    dump = dumps.get(other)
+    head = dump.pending[0] if dump is not None and dump.pending else None
     if head is None or head.peer is None or head.group != work.group:
         return False
     return [*_list_members(work, dumps)][head.peer : head.peer + 1] == [rank]
@@ -244,14 +287,6 @@ def _describe_fault(
         "call": _name_call(work),
         "group": group.label,
     }
-    if first not in dumps:
-        return say(
-            "{count} of the others wait for rank {ranks}, of which there is no dump: missing in"
-            " {call} of group {group}",
-            "其他 rank 中有 {count} 个在等待 rank {ranks}，而它没有留下转储：缺席进程组 {group} 的"
-            " {call}",
-            **words,
-        )
     if head is None:
         return say(
             "{count} of the others wait for rank {ranks}: nothing enqueued, never came to {call}"
@@ -271,6 +306,46 @@ def _describe_fault(
     )
 
 
+def _describe_unseen(
+    unseen: Sequence[int], waits: _Waits, dumps: Mapping[int, RankDump]
+) -> Anomaly:
+    """Name the ranks of which no dump was handed in; a single one may be the one that is late."""
+    waiting = _find_waiting(unseen[0], waits)
+    work = waits.heads[waiting]
+    message = say(
+        "no dump was handed in of rank {ranks}: whether it came to {call} of group {group}, in"
+        " which {count} ranks wait, is not known; no rank with a dump is late",
+        "没有提供 rank {ranks} 的转储：它是否到达进程组 {group} 的 {call} 无从得知，有 {count} 个"
+        " rank 在那里等待；有转储的 rank 都没有落后",
+        ranks=format_ranks(unseen, _MOST_SHOWN),
+        call=_name_call(work),
+        group=dumps[waiting].groups[work.group].label,
+        count=sum(1 for blockers in waits.blockers.values() if blockers),
+    )
+    found = _build_anomaly(UNSEEN, message, unseen, work, dumps)
+    return found if len(unseen) == 1 else found._replace(where=NOWHERE)
+
+
+def _describe_alike(heads: Mapping[int, PendingWork], dumps: Mapping[int, RankDump]) -> Anomaly:
+    """Say that nobody is late: the dumps do not show on whom the ranks wait."""
+    first = min(heads)
+    work = heads[first]
+    message = say(
+        "no rank is late among these dumps: {count} of {all} wait, rank {first} in {call} of group"
+        " {group}; it is the network, a device, or a rank whose dump is missing",
+        "这些转储中没有落后的 rank：{all} 个中有 {count} 个在等待，rank {first} 在进程组 {group} 的"
+        " {call}；问题在网络、设备，或缺少转储的 rank",
+        count=len(heads),
+        all=len(dumps),
+        first=first,
+        call=_name_call(work),
+        group=dumps[first].groups[work.group].label,
+    )
+    found = _build_anomaly(ALIKE, message, [first], work, dumps)
+    captures = {name: found.captures[name] for name in ("operation", "group")}
+    return found._replace(where=NOWHERE, captures=captures)
+
+
 def _find_waiting(rank: int, waits: _Waits) -> int:
     """Give one that waits for a rank, in a collective if any does."""
     return min(
@@ -285,12 +360,16 @@ def _name_call(work: PendingWork) -> str:
 
 
 def _find_circle(waits: _Waits) -> list[int]:
-    """Follow who waits for whom until a rank comes again."""
-    rank = min(rank for rank, blockers in waits.blockers.items() if blockers)
-    path: list[int] = []
+    """Follow who waits for whom until a rank comes again; nothing if nobody's wait leads back."""
+    alive = {rank for rank, blockers in waits.blockers.items() if blockers}
+    while ended := {rank for rank in alive if alive.isdisjoint(waits.blockers[rank])}:
+        alive -= ended
+    if not alive:
+        return []
+    rank, path = min(alive), list[int]()
     while rank not in path:
         path.append(rank)
-        rank = waits.blockers[rank][0]
+        rank = next(one for one in waits.blockers[rank] if one in alive)
     return sorted(path[path.index(rank) :])
 
 

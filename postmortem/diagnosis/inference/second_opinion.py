@@ -16,6 +16,7 @@ from typing import Final
 from postmortem.core.answer import Evidence
 from postmortem.core.findings import Finding
 from postmortem.core.message import NOTHING, Message, cut, say
+from postmortem.diagnosis.case.outcomes import NO_LOG, is_without_log
 from postmortem.diagnosis.case.reporter_rank import ROOT_CAUSE
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.classifier.evidence_model import EvidenceModel
@@ -163,7 +164,7 @@ def _is_open(ranking: Ranking) -> bool:
 def _is_uninformative(opinion: Opinion, case: Case) -> bool:
     """Say whether the text suggests no cause, or a standstill that the run does not show."""
     is_little = sum(case.gathered.lines.values()) < _FEWEST_LINES
-    is_no_run = is_little or case.outcome == "not-a-training-log"
+    is_no_run = is_little or case.outcome == NO_LOG or is_without_log(case.gathered)
     return not opinion.shares or (
         is_no_run and has_trait(_select_top_cause(opinion), Trait.STANDSTILL)
     )

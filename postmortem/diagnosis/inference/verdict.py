@@ -13,7 +13,7 @@ from postmortem.core.message import NOTHING, Message, add_label, parse_bilingual
 from postmortem.diagnosis.case.outcomes import NO_LOG, is_without_log
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.waiting_ranks import WAITING
+from postmortem.diagnosis.detectors.waiting_ranks import ALIKE, UNSEEN, WAITING
 from postmortem.diagnosis.inference.available_inputs import is_available
 from postmortem.diagnosis.inference.predicates import evaluate_conditions
 from postmortem.diagnosis.inference.ranking import RankedCause, rank_causes
@@ -245,7 +245,12 @@ def _list_needs(
     """Say what would decide, but for what was handed in."""
     if is_nameless(case.gathered.series.values()):
         return (_NAME_NEED,)
-    needs = [_ask_for_stack(anomaly) for anomaly in case.shapes.values() if anomaly.id in WAITING]
+    needs = [
+        need
+        for anomaly in case.shapes.values()
+        if anomaly.id in WAITING and anomaly.captures
+        for need in _ask_beyond_dumps(anomaly)
+    ]
     needs += (
         Need(parse_bilingual(item.what), parse_bilingual(item.why), item.command)
         for cause in ranked[:3]
@@ -258,22 +263,59 @@ def _list_needs(
     )
 
 
-def _ask_for_stack(anomaly: Anomaly) -> Need[Message]:
-    """Ask for the stack of the ranks that the others wait for."""
-    return Need(
-        say(
-            "the stack of rank {ranks} while the run stands, or the end of its own log",
-            "任务停住时 rank {ranks} 的调用栈，或它自己日志的末尾",
-            ranks=anomaly.captures.get("ranks") or anomaly.where.rank,
-        ),
-        say(
-            "the dumps show where it stands among the collectives, not what it does there",
-            "转储说明它停在哪个集合通信前后，却没有说明它在做什么",
-        ),
-        "py-spy dump --pid PID",
+def _ask_beyond_dumps(anomaly: Anomaly) -> tuple[Need[Message], ...]:
+    """Ask for the stack of the ranks that the others wait for, or for what dumps do not show."""
+    if anomaly.id == ALIKE:
+        return _BEYOND_DUMPS
+    ranks = anomaly.captures.get("ranks") or anomaly.where.rank
+    if anomaly.id == UNSEEN:
+        dumps = say(
+            "the dump, or the log, of rank {ranks}", "rank {ranks} 的转储或日志", ranks=ranks
+        )
+        return (Need(dumps, _UNSEEN_DECIDES, "ls nccl_trace_rank_* comm_lib_trace_rank_*"),)
+    stack = say(
+        "the stack of rank {ranks} while the run stands, or the end of its own log",
+        "任务停住时 rank {ranks} 的调用栈，或它自己日志的末尾",
+        ranks=ranks,
     )
+    return (Need(stack, _STACK_DECIDES, "py-spy dump --pid PID"),)
 
 
+_STACK_DECIDES: Final = say(
+    "the dumps show where it stands among the collectives, not what it does there",
+    "转储说明它停在哪个集合通信前后，却没有说明它在做什么",
+)
+_UNSEEN_DECIDES: Final = say(
+    "the ranks handed in wait for it: a process that died or was never asked leaves no dump",
+    "已提供转储的 rank 都在等它：已死的进程或没有被要求转储的进程不会留下转储",
+)
+_BEYOND_DUMPS: Final = (
+    Need(
+        say(
+            "the dumps of all ranks, and the logs with NCCL's warnings",
+            "所有 rank 的转储，以及带 NCCL 警告的日志",
+        ),
+        say(
+            "no rank is late among the dumps at hand; a missing one may be, or NCCL names the link",
+            "现有转储中没有落后的 rank；可能是缺少转储的那个，也可能 NCCL 会指出有问题的链路",
+        ),
+        "NCCL_DEBUG=WARN TORCH_NCCL_DUMP_ON_TIMEOUT=1 torchrun ...",
+    ),
+    Need(
+        say("what NCCL's RAS says while the run stands", "任务停住时 NCCL RAS 的报告"),
+        say(
+            "it names processes that no longer answer, and ranks that are behind on the device",
+            "它会指出不再应答的进程，以及在设备上落后的 rank",
+        ),
+        "ncclras -v",
+    ),
+    Need(
+        say("the kernel's messages of each machine", "每台机器的内核消息"),
+        say("a device or link that failed stands there", "出错的设备或链路会记在那里"),
+        "dmesg -T | grep -iE 'xid|nvlink|mlx5|link (is )?down'",
+    ),
+)
+"""What decides where all ranks wait alike."""
 _NAME_NEED: Final = Need(
     say(
         "the names of the columns: a heading line, or a file name that says it (loss.txt)",

@@ -16,7 +16,7 @@ from postmortem.diagnosis.case.reported_process import infer_global_rank
 from postmortem.diagnosis.case.values import Case, Occurrence
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.nonfinite_hints import BEFORE
-from postmortem.diagnosis.detectors.waiting_ranks import WAITING
+from postmortem.diagnosis.detectors.waiting_ranks import ALIKE, WAITING
 from postmortem.diagnosis.story.own_log_failure import find_in_own_log
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, has_trait
@@ -149,13 +149,14 @@ def _select_anomaly(case: Case, area: str) -> Anomaly | None:
     if bad is not None and (first is None or (area in areas and _is_before(bad, first))):
         return bad
     if first is None and area == "performance":
-        return case.shapes.get("slow-down")
+        return case.shapes.get("rank-slower") or case.shapes.get("slow-down")
     return _select_wait(case) if first is None else None
 
 
 def _select_wait(case: Case) -> Anomaly | None:
     """Choose whom others wait for, by dumps or by their words, where nothing shows a failure."""
-    waiting = next((case.shapes[name] for name in WAITING if name in case.shapes), None)
+    named = (name for name in WAITING if name in case.shapes and name != ALIKE)
+    waiting = next((case.shapes[name] for name in named), None)
     return waiting or (case.shapes.get("peer-named") if case.outcome == "failed" else None)
 
 

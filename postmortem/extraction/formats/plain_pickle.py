@@ -4,102 +4,180 @@ In: bytes. Out: the value. Not here: classes, functions and whatever else a pick
 a pickle with any of it is refused.
 
 The standard library's unpickler is not used. It can be kept from importing, but not from setting
-aside memory for places that a few bytes name. Here the opcodes are read by `pickletools`, which
-executes nothing, and each of the few that are known builds one plain value.
+aside memory for places that a few bytes name. Here each of the few opcodes that are known builds
+one plain value out of bytes that are there.
 """
 
+import struct
 from collections.abc import Callable
 from typing import Any, Final
 
 MOST_BYTES: Final = 64 << 20
 _MOST_MEMO: Final = 1 << 20
-_MARK: Final = object()
-_VALUES: Final = frozenset(
-    {
-        "BINUNICODE",
-        "SHORT_BINUNICODE",
-        "BINUNICODE8",
-        "BININT",
-        "BININT1",
-        "BININT2",
-        "LONG1",
-        "BINFLOAT",
-    }
-)
-_NEW: Final[dict[str, Callable[[], Any]]] = {
-    "NONE": lambda: None,
-    "NEWTRUE": lambda: True,
-    "NEWFALSE": lambda: False,
-    "EMPTY_DICT": dict,
-    "EMPTY_LIST": list,
-    "EMPTY_TUPLE": tuple,
-}
-_TUPLES: Final = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
-_IGNORED: Final = frozenset({"PROTO", "FRAME"})
+_STOP, _BINGET, _BINPUT, _LONG_BINGET = b".hqj"
+_UNSIGNED: Final = struct.Struct("<I").unpack_from
 
 
-class _PickleStack:
+class _Unpickler:
     """The stack on which values are built."""
 
-    def __init__(self) -> None:
-        self.stack: list[Any] = []
-        self._memo: dict[int, Any] = {}
+    __slots__ = ("at", "data", "marks", "memo", "stack")
 
-    def do(self, name: str, argument: Any) -> None:
-        """Carry out one opcode.
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+        self.stack: list[Any] = []
+        self.marks: list[int] = []
+        self.memo: dict[int, Any] = {}
+
+    def load(self) -> Any:
+        """Carry out all opcodes up to the end.
 
         Raises:
-            ValueError: it is none of those that build plain values.
+            ValueError: one is none of those that build plain values.
         """
-        if name in _VALUES:
-            self.stack.append(argument)
-        elif name in _NEW:
-            self.stack.append(_NEW[name]())
-        elif name == "MARK":
-            self.stack.append(_MARK)
-        elif name in _TUPLES:
-            parts = [self.stack.pop() for _ in range(_TUPLES[name])]
-            self.stack.append(tuple(reversed(parts)))
-        elif name == "TUPLE":
-            self.stack.append(tuple(self._marked()))
-        elif not self._fill(name) and not self._recall(name, argument) and name not in _IGNORED:
-            raise ValueError(f"the opcode {name} builds no plain value")
+        data, stack, memo, at = self.data, self.stack, self.memo, 0
+        while (code := data[at]) != _STOP:
+            if code == _BINGET:
+                stack.append(memo[data[at + 1]])
+                at += 2
+            elif code == _BINPUT:
+                memo[data[at + 1]] = stack[-1]
+                at += 2
+            elif code == _LONG_BINGET:
+                stack.append(memo[_UNSIGNED(data, at + 1)[0]])
+                at += 5
+            else:
+                self.at = at + 1
+                _OPCODES[code](self)
+                at = self.at
+        return stack.pop()
 
-    def _fill(self, name: str) -> bool:
-        """Put values into the list or dictionary below them."""
-        if name in {"SETITEM", "APPEND"}:
-            last = [self.stack.pop() for _ in range(2 if name == "SETITEM" else 1)][::-1]
-        elif name in {"SETITEMS", "APPENDS"}:
-            last = self._marked()
-        else:
-            return False
-        target = self.stack[-1]
-        if isinstance(target, list):
-            target.extend(last)
-        elif isinstance(target, dict):
-            target.update(zip(last[::2], last[1::2], strict=True))
-        else:
-            raise ValueError("values are put into something that holds none")  # noqa: TRY004 -- of the data
-        return True
+    def take(self, size: int) -> bytes:
+        """Take as many bytes, all of which must be there."""
+        end = self.at + size
+        if end > len(self.data):
+            raise ValueError("the pickle does not end")
+        taken = self.data[self.at : end]
+        self.at = end
+        return taken
 
-    def _recall(self, name: str, argument: Any) -> bool:
-        """Remember the value on top, or put one that is remembered there."""
-        if name in {"BINPUT", "LONG_BINPUT", "MEMOIZE"}:
-            if len(self._memo) >= _MOST_MEMO:
-                raise ValueError("too many values are remembered")
-            self._memo[len(self._memo) if argument is None else argument] = self.stack[-1]
-        elif name in {"BINGET", "LONG_BINGET"}:
-            self.stack.append(self._memo[argument])
-        else:
-            return False
-        return True
-
-    def _marked(self) -> list[Any]:
+    def take_marked(self) -> list[Any]:
         """Take all values above the last mark."""
-        values: list[Any] = []
-        while (value := self.stack.pop()) is not _MARK:
-            values.append(value)
-        return values[::-1]
+        mark = self.marks.pop()
+        values = self.stack[mark:]
+        del self.stack[mark:]
+        return values
+
+    def remember(self, place: int) -> None:
+        """Remember the value on top."""
+        if len(self.memo) >= _MOST_MEMO:
+            raise ValueError("too many values are remembered")
+        self.memo[place] = self.stack[-1]
+
+
+def _text(width: int) -> Callable[[_Unpickler], None]:
+    """Give what reads a text behind a length of so many bytes."""
+
+    def load(machine: _Unpickler) -> None:
+        size = int.from_bytes(machine.take(width), "little")
+        machine.stack.append(machine.take(size).decode("utf-8", "surrogatepass"))
+
+    return load
+
+
+def _number(form: str) -> Callable[[_Unpickler], None]:
+    """Give what reads a number of a fixed form."""
+    unpack, size = struct.Struct(form).unpack_from, struct.calcsize(form)
+
+    def load(machine: _Unpickler) -> None:
+        machine.stack += unpack(machine.data, machine.at)
+        machine.at += size
+
+    return load
+
+
+def _value(make: Callable[[], Any]) -> Callable[[_Unpickler], None]:
+    return lambda machine: machine.stack.append(make())
+
+
+def _tuple(size: int) -> Callable[[_Unpickler], None]:
+    """Give what makes a tuple of the last values."""
+
+    def load(machine: _Unpickler) -> None:
+        if len(machine.stack) < size:
+            raise IndexError(size)
+        machine.stack[-size:] = [tuple(machine.stack[-size:])]
+
+    return load
+
+
+def _load_long(machine: _Unpickler) -> None:
+    size = machine.take(1)[0]
+    machine.stack.append(int.from_bytes(machine.take(size), "little", signed=True))
+
+
+def _fill(machine: _Unpickler, values: list[Any]) -> None:
+    """Put values into the list or dictionary on top."""
+    target = machine.stack[-1]
+    if type(target) is dict:
+        target.update(zip(values[::2], values[1::2], strict=True))
+    elif type(target) is list:
+        target += values
+    else:
+        raise ValueError("values are put into something that holds none")
+
+
+def _fill_with_last(size: int) -> Callable[[_Unpickler], None]:
+    def load(machine: _Unpickler) -> None:
+        values = machine.stack[-size:]
+        del machine.stack[-size:]
+        _fill(machine, values)
+
+    return load
+
+
+def _refuse(machine: _Unpickler) -> None:
+    code = machine.data[machine.at - 1]
+    raise ValueError(f"the opcode {code:#04x} builds no plain value")
+
+
+_KNOWN: Final[dict[bytes, Callable[[_Unpickler], None]]] = {
+    b"X": _text(4),
+    b"\x8c": _text(1),
+    b"\x8d": _text(8),
+    b"J": _number("<i"),
+    b"K": _number("<B"),
+    b"M": _number("<H"),
+    b"G": _number(">d"),
+    b"\x8a": _load_long,
+    b"N": _value(lambda: None),
+    b"\x88": _value(lambda: True),
+    b"\x89": _value(lambda: False),
+    b"}": _value(dict),
+    b"]": _value(list),
+    b")": _value(tuple),
+    b"(": lambda machine: machine.marks.append(len(machine.stack)),
+    b"t": lambda machine: machine.stack.append(tuple(machine.take_marked())),
+    b"\x85": _tuple(1),
+    b"\x86": _tuple(2),
+    b"\x87": _tuple(3),
+    b"s": _fill_with_last(2),
+    b"a": _fill_with_last(1),
+    b"u": lambda machine: _fill(machine, machine.take_marked()),
+    b"e": lambda machine: _fill(machine, machine.take_marked()),
+    b"r": lambda machine: machine.remember(int.from_bytes(machine.take(4), "little")),
+    b"\x94": lambda machine: machine.remember(len(machine.memo)),
+    b"\x80": lambda machine: _skip(machine, 1),
+    b"\x95": lambda machine: _skip(machine, 8),
+}
+"""By their codes, but the few that `_Unpickler.load` carries out itself for speed."""
+
+
+def _skip(machine: _Unpickler, size: int) -> None:
+    machine.at += size
+
+
+_OPCODES: Final = [_KNOWN.get(bytes([code]), _refuse) for code in range(256)]
 
 
 def load_plain_value(data: bytes) -> Any:
@@ -108,14 +186,7 @@ def load_plain_value(data: bytes) -> Any:
     Raises:
         ValueError: it holds something else, is cut off, or no pickle at all.
     """
-    import pickletools  # noqa: PLC0415 -- rare input: its import is not paid by every start
-
-    machine = _PickleStack()
     try:
-        for opcode, argument, _ in pickletools.genops(data[:MOST_BYTES]):
-            if opcode.name == "STOP":
-                return machine.stack.pop()
-            machine.do(opcode.name, argument)
-    except (IndexError, KeyError, TypeError, UnicodeError, RecursionError) as error:
+        return _Unpickler(data[:MOST_BYTES]).load()
+    except (IndexError, KeyError, TypeError, UnicodeError, RecursionError, struct.error) as error:
         raise ValueError(f"not a pickle of plain values: {error}") from error
-    raise ValueError("the pickle does not end")

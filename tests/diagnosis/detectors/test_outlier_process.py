@@ -22,6 +22,30 @@ def where(tmp_path: Path, files: dict[str, str]) -> object:
     return first.where.rank if first.where.rank is not None else first.where.node
 
 
+TIMED_OUT = WATCHDOG.format(0, 7, "ALLREDUCE")
+HCCL = "".join(
+    f"\n[rank{rank}]: EI0002: [PID: 3{rank}] 2026-03-09-10:41:11.120.301 The wait execution of the"
+    " Notify register times out. Reason: The Notify register has not received the Notify record"
+    " from remote rank [3]. base information: [streamID:[2], taskID[77], tag[AllReduce_1]]."
+    for rank in range(3)
+)
+DESYNC = f"""
+{TIMED_OUT}
+\t - To our best knowledge, the lagging/dead/mismatched ranks that caused the desync are:
+\t     [2] finished collective #6, but didn't join collective #7 (count from 1)
+\t - Snapshot of ranks' latest states:
+\t   #7 started ranks:
+\t     [0-1, 3] started ALLREDUCE"""
+SINFO = """NODELIST   NODES PARTITION       STATE CPUS    S:C:T MEMORY REASON
+c1             1       gpu   allocated 96     2:48:1 103100 none
+c2             1       gpu       down* 96     2:48:1 103100 Not responding"""
+SCONTROL = """NodeName=c1 Arch=x86_64 CoresPerSocket=48
+   CPUAlloc=96 CPUTot=96 CPULoad=95.11
+   State=ALLOCATED ThreadsPerCore=1
+
+NodeName=c2 Arch=x86_64 CoresPerSocket=48
+   CPUAlloc=96 CPUTot=96 CPULoad=0.00
+   State=DOWN*+NOT_RESPONDING ThreadsPerCore=1"""
 STEPS = "\n".join(f"step {step} loss 1.{step}" for step in range(30))
 
 
@@ -84,6 +108,32 @@ STEPS = "\n".join(f"step {step} loss 1.{step}" for step in range(30))
             },
             5,
             id="the one that is waited for",
+        ),
+        pytest.param({"train.log": STEPS + HCCL}, 3, id="HCCL waits for a record of it"),
+        pytest.param({"train.log": STEPS + DESYNC}, 2, id="torch's report of a desync"),
+        pytest.param(
+            {"train.log": f"on c1,c2\n{STEPS}\n{TIMED_OUT}", "sinfo.txt": SINFO},
+            "c2",
+            id="Slurm's list of nodes",
+        ),
+        pytest.param(
+            {"train.log": f"on c1,c2\n{STEPS}\n{TIMED_OUT}", "nodes.txt": SCONTROL},
+            "c2",
+            id="Slurm's record of a node",
+        ),
+        pytest.param(
+            {"train.log": f"{STEPS}\n{TIMED_OUT}", "sinfo.txt": SINFO},
+            0,
+            id="a node of another job",
+        ),
+        pytest.param(
+            {
+                "train.log": f"rank 1 has pid 7712\n{STEPS}\n{TIMED_OUT}",
+                "dmesg.txt": "[Mon Mar  9 10:31:02 2026] NVRM: Xid (PCI:0000:4e:00): 94, pid=7712,"
+                " name=python, Contained: SM (0x1). RST: No, D-RST: No",
+            },
+            1,
+            id="the driver names the number of a process",
         ),
     ],
 )

@@ -55,6 +55,18 @@ def test_a_bar_stands_by_its_own_clock(draws: list[tuple[int, int]], *, stands: 
     [
         pytest.param("it {i} compute/rank 0:0.31 1:0.30 2:0.99 3:0.31", 2, id="pairs"),
         pytest.param("step {i} fwd ms per rank: [210, 211, 209, 640]", 3, id="a list"),
+        pytest.param(
+            "^^^^ Bottom 2 Ranks with lowest  Etpt(TF): 13{i}.02/11, 296.17/2,\n"
+            "^^^^ Top    2 Ranks with highest Etpt(TF): 297.28/15, 297.3{i}/0,",
+            11,
+            id="both ends of Megatron's throughput",
+        ),
+        pytest.param(
+            "^^^^ Bottom 2 Ranks with lowest  Etpt(TF): 29{i}.02/11, 296.17/2,\n"
+            "^^^^ Top    2 Ranks with highest Etpt(TF): 297.28/15, 297.3{i}/0,",
+            None,
+            id="both ends alike",
+        ),
         pytest.param("step {i} wait/rank 0:0.31 1:0.30 2:0.99 3:0.31", None, id="waiting"),
         pytest.param("step {i} loss/rank 0:0.31 1:0.30 2:0.99 3:0.31", None, id="no time"),
         pytest.param("step {i} compute/rank 0:0.3 1:0.5 2:0.7 3:0.9", None, id="all differ"),

@@ -134,6 +134,43 @@ def test_on_one_machine_a_local_rank_is_the_rank(tmp_path: Path) -> None:
         assert (first["where"]["local_rank"], first["where"]["rank"]) == (2, rank)
 
 
+NATIVE = """[New LWP {0}1]
+[Thread debugging using libthread_db enabled]
+
+Thread 2 (Thread 0x7f2f0d7fa700 (LWP {0}1)):
+#0  0x00007f30aa0bd7dd in pthread_cond_wait@@GLIBC_2.3.2 () from /lib64/libpthread.so.0
+#1  0x00007f2fc1e5b3a4 in c10d::ProcessGroupNCCL::heartbeatMonitor() () from /opt/libtorch_cuda.so
+
+Thread 1 (Thread 0x7f30aa7c3740 (LWP {0})):
+{1}
+#9  0x00000000004fd0a4 in _PyEval_EvalFrameDefault ()"""
+ON_DEVICE = """#0  0x00007ffd3a9c6b62 in clock_gettime ()
+#1  0x00007f2fa1b0c7a1 in cuEventSynchronize () from /lib64/libcuda.so.1
+#2  0x00007f2fc1e5b3a4 in c10d::ProcessGroupNCCL::WorkNCCL::wait() () from /opt/libtorch_cuda.so"""
+IN_READ = """#0  0x00007f30a9691a30 in __read_nocancel () from /lib64/libc.so.6
+#1  0x0000000000512a35 in _Py_read (fd=7, buf=0x7f, count=4096) at Python/fileutils.c:1680"""
+
+
+def test_stacks_of_gdb_show_who_waits_for_nobody(tmp_path: Path) -> None:
+    """Native calls: the system's own are no place, the device's and c10d's are waits."""
+    files = {
+        f"gdb_rank{rank}__txt": NATIVE.format(4100 + rank, IN_READ if rank == 3 else ON_DEVICE)
+        for rank in range(4)
+    }
+    first = first_of(tmp_path, run__log=STEPS, **files)
+    assert first["where"]["rank"] == 3
+    assert "_Py_read" in first["why"]
+    assert "cuEventSynchronize" in first["why"]
+
+
+def test_stacks_alone_do_not_say_that_no_step_was_reached(tmp_path: Path) -> None:
+    """There is no log that could have shown one."""
+    for rank in range(3):
+        text = spied(4100 + rank, "    read (reader.py:4)\n    main (t.py:2)" if rank else WAITS)
+        (tmp_path / f"stack_rank{rank}.txt").write_text(text)
+    assert postmortem.analyze(tmp_path).verdict.cause == "hang.stalled"
+
+
 def test_a_rank_that_was_asked_in_two_ways_counts_once(tmp_path: Path) -> None:
     """Its own log has what faulthandler printed, another file what py-spy saw."""
     read = "    read_record (reader.py:8)\n    main (train.py:5)"

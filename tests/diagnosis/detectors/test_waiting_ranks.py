@@ -4,6 +4,7 @@
 recorded: a folder of dumps for each fault, and the ranks at fault in `faults.tsv`.
 """
 
+import json
 import os
 import re
 import tarfile
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import postmortem
+from postmortem.core.lines import NOWHERE
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.detectors.waiting_ranks import detect_waiting_ranks
@@ -175,27 +177,80 @@ def work(number: int, operation: str = "nccl:all_reduce", sizes: str = "[[4]]") 
     return PendingWork("1", number, operation, sizes)
 
 
-def test_a_member_without_a_dump_is_the_one() -> None:
-    """The group lists it, the others wait."""
+def test_a_member_without_a_dump_is_named_as_such() -> None:
+    """It alone is waited for; of several none is singled out."""
     dumps = [dump(rank, 4, work(5), ranks=(0, 1, 2)) for rank in (0, 2)]
     (found,) = detect_waiting_ranks(Observed(rank_dumps=dumps))
-    assert "wait for rank 1, of which there is no dump" in found.message.text("en")
-    assert found.where.rank == 1
+    assert "no dump was handed in of rank 1:" in found.message.text("en")
+    assert (found.id, found.where.rank) == ("rank-without-dump", 1)
+    (found,) = detect_waiting_ranks(Observed(rank_dumps=dumps[:1]))
+    assert "no dump was handed in of rank 1, 2:" in found.message.text("en")
+    assert found.where == NOWHERE
+
+
+def test_a_member_without_a_dump_accuses_nobody_beside_a_proved_one() -> None:
+    """A rank that never came, and a circle, explain the wait by themselves."""
+    four = (0, 1, 2, 3)
+    absent = [dump(0, 4, work(5), ranks=four), dump(1, 4, work(5), ranks=four), dump(2, 4)]
+    (found,) = detect_waiting_ranks(Observed(rank_dumps=absent))
+    assert (found.id, found.captures["ranks"]) == ("rank-absent-from-collective", "2")
+    circle = []
+    for rank, own in enumerate("12"):
+        groups = {name: RecordedGroup(name, "", four, 4 + (name == own), 4, "") for name in "12"}
+        circle.append(RankDump(rank, rank, groups, (PendingWork(own, 5, "nccl:all_reduce", ""),)))
+    (found,) = detect_waiting_ranks(Observed(rank_dumps=circle))
+    assert (found.id, found.captures["ranks"]) == ("ranks-wait-in-circle", "0,1")
 
 
 def test_all_in_one_collective_accuse_nobody() -> None:
     """The network or the devices stand: the dumps do not tell whose."""
     dumps = [dump(rank, 4, work(5)) for rank in range(3)]
-    assert list(detect_waiting_ranks(Observed(rank_dumps=dumps))) == []
+    (found,) = detect_waiting_ranks(Observed(rank_dumps=dumps))
+    assert (found.id, found.where) == ("ranks-wait-alike", NOWHERE)
+    assert "rank" not in found.captures
+
+
+@pytest.mark.parametrize("handed_in", [4, 3, 1])
+def test_dumps_that_accuse_nobody_are_reported(tmp_path: Path, handed_in: int) -> None:
+    """Alone and without a log: the run stood, no cause is claimed, and what to collect is said."""
+    for rank in range(handed_in):
+        (tmp_path / f"nccl_trace_rank_{rank}.json").write_text(json.dumps(written(4, 5)))
+    told = postmortem.analyze(tmp_path).to_dict()
+    assert (told["outcome"], told["verdict"]["status"]) == ("stalled", "unknown")
+    first, asked = told["first_failure"], told["verdict"]["need"][0]["what"]
+    named = {4: (None, "the dumps of all ranks"), 3: (3, "of rank 3"), 1: (None, "of rank 1,2,3")}
+    rank, what = named[handed_in]
+    assert what in asked
+    assert (first["where"]["rank"] if first else None) == rank
+
+
+def written(completed: int, enqueued: int, world: int = 4) -> dict[str, object]:
+    """A dump of the default group as torch writes it in JSON."""
+    counts = {"last_enqueued_collective": enqueued, "last_completed_collective": completed}
+    entry = {
+        "process_group": ["0", "default_pg"], "collective_seq_id": enqueued, "pg_id": 0,
+        "profiling_name": "nccl:all_reduce", "input_sizes": [[4]], "state": "started",
+    }  # fmt: skip
+    config = {"name": "0", "desc": "default_pg", "ranks": str([*range(world)])}
+    return {"pg_config": {"0": config}, "pg_status": {"0": counts}, "entries": [entry]}
 
 
 def test_sizes_may_differ_where_each_rank_has_its_own() -> None:
     """An all-to-all has uneven parts, a reduction has not."""
     uneven = [dump(rank, 4, work(5, "nccl:all_to_all", f"[[{rank}]]")) for rank in range(3)]
-    assert list(detect_waiting_ranks(Observed(rank_dumps=uneven))) == []
+    (found,) = detect_waiting_ranks(Observed(rank_dumps=uneven))
+    assert found.id == "ranks-wait-alike"
     odd = [dump(rank, 4, work(5, sizes="[[8]]" if rank == 1 else "[[4]]")) for rank in range(3)]
     (found,) = detect_waiting_ranks(Observed(rank_dumps=odd))
     assert (found.id, found.where.rank) == ("ranks-differ", 1)
+
+
+def test_groups_of_one_name_are_told_apart_by_their_members() -> None:
+    """Where each rank numbers its own groups, those of other members say nothing of this one."""
+    dumps = [dump(rank, 4, work(5), ranks=(0, 1)) for rank in (0, 1)]
+    dumps += [dump(2, 4, work(5), ranks=(2, 3)), dump(3, 4, ranks=(2, 3))]
+    (found,) = detect_waiting_ranks(Observed(rank_dumps=dumps))
+    assert (found.id, found.captures["ranks"]) == ("rank-absent-from-collective", "3")
 
 
 def test_no_dump_says_nothing() -> None:
