@@ -209,9 +209,8 @@ def _complete(extract: Extract) -> Extract:
 def _name_lone_means(extract: Extract) -> None:
     """Name the means over epochs as the figures themselves where no step prints them."""
     for key, series in [*extract.series.items()]:
-        name, *others = key
-        own = (name.removeprefix(names.OF_EPOCH), *others)
-        if name.startswith(names.OF_EPOCH) and own not in extract.series:
+        own = (key[0].removeprefix(names.OF_EPOCH), *key[1:])
+        if own != key and own not in extract.series:
             del extract.series[key]
             series.name = own[0]
             extract.series[own] = series
