@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from postmortem.core.answer import Cause, Fix
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import Message, parse_bilingual, quote, say
 from postmortem.core.names import LEVELS
 from postmortem.diagnosis.case.values import Case
@@ -21,6 +22,7 @@ from postmortem.diagnosis.inference.rules import WEIGHTS
 from postmortem.rules.causes import Advisory
 from postmortem.rules.snippets import fill
 
+_COMMENT: Final = compile_lazily(r"(?m)\s*#.*$")
 _PROOF: Final = LEVELS[0]
 """The level of a defect whose message nothing else prints."""
 
@@ -51,6 +53,18 @@ def add_advisory_fixes(
         *_drop_duplicate_fixes(then)[:2],
         *cause.fixes[1:],
     )
+
+
+def drop_repeated_code(fixes: Iterable[Fix[Message]]) -> tuple[Fix[Message], ...]:
+    """Leave out a fix whose code a former one has, but a change behind the check that tries it."""
+    kinds: dict[str, set[str]] = {}
+    kept: list[Fix[Message]] = []
+    for fix in fixes:
+        former = kinds.setdefault(_COMMENT.sub("", fix.snippet.en).strip() or fix.id, set())
+        if not former or (fix.kind == "change" and former == {"check"}):
+            kept.append(fix)
+            former.add(fix.kind)
+    return tuple(kept)
 
 
 def _is_shown_by_message(entry: Advisory, cause: str, case: Case) -> bool:

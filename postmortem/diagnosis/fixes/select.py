@@ -151,6 +151,9 @@ def _select_snippet(entry: FixRule, voice: Speakers, stacks: StackRules) -> Snip
     Where none has, the plain sentence stands alone: no code of another stack.
     """
     found = (
-        stacks.get(key).snippets.get(entry.id) or entry.snippets.get(key) for key in voice.keys
+        stacks.get(key).find_snippet(entry.id)
+        or entry.snippets.get(key)
+        or stacks.get(key).find_snippet(entry.snippets_of)
+        for key in voice.keys
     )
     return next((one for one in found if one and voice.may_say(one.code)), _NO_CODE)
