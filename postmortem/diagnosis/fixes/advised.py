@@ -23,6 +23,8 @@ from postmortem.rules.causes import Advisory
 from postmortem.rules.snippets import fill
 
 _COMMENT: Final = compile_lazily(r"(?m)\s*#.*$")
+_WORD: Final = compile_lazily(r"[\w.-]{2,}")
+_FEW_WORDS: Final = 3
 _PROOF: Final = LEVELS[0]
 """The level of a defect whose message nothing else prints."""
 
@@ -55,16 +57,33 @@ def add_advisory_fixes(
     )
 
 
-def drop_repeated_code(fixes: Iterable[Fix[Message]]) -> tuple[Fix[Message], ...]:
-    """Leave out a fix whose code a former one has, but a change behind the check that tries it."""
-    kinds: dict[str, set[str]] = {}
+def drop_repeated_fixes(fixes: Iterable[Fix[Message]]) -> tuple[Fix[Message], ...]:
+    """Leave out what a former fix says: the same code, or for a check most of its words.
+
+    A change may have the code of the check that tries it.
+    """
     kept: list[Fix[Message]] = []
     for fix in fixes:
-        former = kinds.setdefault(_COMMENT.sub("", fix.snippet.en).strip() or fix.id, set())
-        if not former or (fix.kind == "change" and former == {"check"}):
+        code = _COMMENT.sub("", fix.snippet.en).strip()
+        if not any(
+            (
+                code
+                and code == _COMMENT.sub("", one.snippet.en).strip()
+                and fix.kind in ("prevent", one.kind)
+            )
+            or (fix.kind == "check" and _is_alike(fix, one))
+            for one in kept
+        ):
             kept.append(fix)
-            former.add(fix.kind)
     return tuple(kept)
+
+
+def _is_alike(check: Fix[Message], former: Fix[Message]) -> bool:
+    """Say whether two titles share half of their words, or a check's commands are a former's."""
+    mine, other = (set(_WORD.findall(one.title.en.lower())) for one in (check, former))
+    code, known = (set(_WORD.findall(one.snippet.en)) for one in (check, former))
+    is_title = 2 * len(mine & other) >= len(mine | other) > 0
+    return is_title or (len(code) >= _FEW_WORDS and 10 * len(code & known) >= 7 * len(code))
 
 
 def _is_shown_by_message(entry: Advisory, cause: str, case: Case) -> bool:
