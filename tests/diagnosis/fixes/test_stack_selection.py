@@ -111,7 +111,6 @@ def test_defaults_come_with_the_stack() -> None:
             '  File "D:\\py37\\lib\\site-packages\\keras\\engine\\training.py", line 9, in fit',
             "keras",
         ),
-        ("INFO:tensorflow:Restoring parameters from models/m7", "tensorflow"),
         (
             '  File "/e/site-packages/tensorflow/python/client/session.py", line 9, in run',
             "tensorflow",

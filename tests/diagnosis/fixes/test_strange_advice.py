@@ -64,7 +64,6 @@ BEHIND_A_MESSAGE = {
     "code.main-guard",
     "code.picklable",
     "config.add-special-token",
-    "config.ds-launch-all-gpus",
     "config.ds-lower-stage",
     "config.eval-off-or-set",
     "config.join-lines",
