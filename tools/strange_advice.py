@@ -197,10 +197,10 @@ def _gaps(fix: Fix[str], text: str) -> Iterator[Hit]:
 @cache
 def _templates(name: str) -> tuple[tuple[str, str], ...]:
     rules = load()
-    own = [
-        (stack.id, stack.snippets[name].code) for stack in rules.stacks if name in stack.snippets
-    ]
     fix = next((fix for fix in rules.fixes if fix.id == name), None)
+    names = (name, fix.snippets_of) if fix else (name,)
+    found = ((stack.id, stack.find_snippet(*names)) for stack in rules.stacks)
+    own = ((key, item.code) for key, item in found if item)
     return (*own, *((key, item.code) for key, item in (fix.snippets.items() if fix else ())))
 
 

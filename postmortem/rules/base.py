@@ -26,7 +26,7 @@ from postmortem.rules.causes import (
     FixRule,
     build_advisory,
     build_cause_rule,
-    build_fix_rule,
+    build_fix_rules,
 )
 from postmortem.rules.conditions import Conditions
 from postmortem.rules.engine import BROAD_MEMORY, Budget, Match, Pattern, compile_pattern
@@ -309,7 +309,7 @@ def _build_knowledge_base(value: dict[str, Any]) -> KnowledgeBase:
         },
         titles={cause: entry["title"] for cause, entry in taxonomy["causes"].items()},
         precedence=tuple((entry["winner"], entry["loser"]) for entry in taxonomy["precedence"]),
-        fixes=tuple(build_fix_rule(entry, conditions) for entry in value["fixes"]),
+        fixes=build_fix_rules(value["fixes"], conditions),
         stacks=StackRules(map(build_stack_rule, value["stacks"])),
         advisories=tuple(build_advisory(entry, conditions) for entry in value["advisories"]),
         gpus=tuple(value["gpus"]),

@@ -5,7 +5,7 @@ whose texts carry every language. Not here: weighing (`inference.rules`), choosi
 (`fixes.select`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from postmortem.rules.conditions import ALWAYS, Conditions, ConditionSet
@@ -78,6 +78,8 @@ class FixRule(NamedTuple):
     references: tuple[str, ...]
     stacks: frozenset[str] = frozenset()
     """The only stacks for which it is meant; empty: all."""
+    snippets_of: str = ""
+    """The fix whose snippets for stacks hold here as well, where a stack has none of its own."""
 
 
 class Advisory(NamedTuple):
@@ -167,6 +169,21 @@ def build_fix_rule(entry: Mapping[str, Any], conditions: Conditions) -> FixRule:
         {name: parse_snippet(snippet) for name, snippet in (entry.get("snippets") or {}).items()},
         tuple(entry.get("references") or ()),
         frozenset(entry.get("stacks") or ()),
+        entry.get("snippets_of", ""),
+    )
+
+
+def build_fix_rules(
+    entries: Sequence[Mapping[str, Any]], conditions: Conditions
+) -> tuple[FixRule, ...]:
+    """Type all fixes; one without snippets of its own has those of the fix that it names."""
+    written = {entry["id"]: entry.get("snippets") for entry in entries}
+    return tuple(
+        build_fix_rule(
+            {**entry, "snippets": entry.get("snippets") or written.get(entry.get("snippets_of"))},
+            conditions,
+        )
+        for entry in entries
     )
 
 

@@ -36,6 +36,9 @@ def find_foreign_words(
     words = _Vocabulary(stacks)
     for fix in _select(rules["fixes"], only):
         yield from _find_fix_faults(fix, words, files)
+        if fix.get("snippets_of", fix["id"]) not in fixes:
+            what = f"{fix['id']}: no fix is called {fix['snippets_of']}"
+            yield PatternError(what, str(fix.get("file", "")), "correct `snippets_of`")
     for name in (entry["id"] for entry in checked):
         for fix_id, own in stacks.get(name).snippets.items():
             yield from words.find_foreign_words(

@@ -353,6 +353,7 @@ class FixEntry(AskingEntry):
     safety: Literal["safe", "changes-results", "costly"]
     stacks: list[StackId] = []
     snippets: dict[str, SnippetEntry] = {}
+    snippets_of: RuleId | None = None
     references: list[str] = []
 
 

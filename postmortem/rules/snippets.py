@@ -14,6 +14,7 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import Message
 
 _PLACEHOLDER: Final = compile_lazily(r"\$\{(\w{1,80})(?:\|([^}]{0,400}))?\}")
+_STAND_IN: Final = compile_lazily(r"`\$\{(\w{1,80})\|([^}`]{0,200})\}`")
 
 
 class Snippet(NamedTuple):
@@ -46,6 +47,15 @@ def fill(template: str, values: Mapping[str, str]) -> str:
         return values.get(match[1]) or (match[2] if match[2] is not None else f"<{match[1]}>")
 
     return _PLACEHOLDER.sub(replacement, template)
+
+
+def fill_sentence(text: str, values: Mapping[str, str]) -> str:
+    """Fill a text; words that stand in for a name are no code, and lose its backticks."""
+
+    def plain(match: re.Match[str]) -> str:
+        return match[0] if values.get(match[1]) else match[2]
+
+    return fill(_STAND_IN.sub(plain, text), values)
 
 
 def find_unknown_comments(snippet: Snippet) -> Iterator[str]:

@@ -60,6 +60,10 @@ class StackRule(NamedTuple):
         """Its snippets, by the id of the fix."""
         return _parse_snippets(self.id, self.packed)
 
+    def find_snippet(self, *fixes: str) -> Snippet | None:
+        """Give its snippet for the first of these fixes that has one."""
+        return next((self.snippets[fix] for fix in fixes if fix in self.snippets), None)
+
 
 class StackRules:
     """All stacks, and how they stand to each other."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from postmortem.core.answer import Cause, Fix
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import Message, parse_bilingual, quote, say
 from postmortem.core.names import LEVELS
 from postmortem.diagnosis.case.values import Case
@@ -21,6 +22,9 @@ from postmortem.diagnosis.inference.rules import WEIGHTS
 from postmortem.rules.causes import Advisory
 from postmortem.rules.snippets import fill
 
+_COMMENT: Final = compile_lazily(r"(?m)\s*#.*$")
+_WORD: Final = compile_lazily(r"[\w.-]{2,}")
+_FEW_WORDS: Final = 3
 _PROOF: Final = LEVELS[0]
 """The level of a defect whose message nothing else prints."""
 
@@ -51,6 +55,35 @@ def add_advisory_fixes(
         *_drop_duplicate_fixes(then)[:2],
         *cause.fixes[1:],
     )
+
+
+def drop_repeated_fixes(fixes: Iterable[Fix[Message]]) -> tuple[Fix[Message], ...]:
+    """Leave out what a former fix says: the same code, or for a check most of its words.
+
+    A change may have the code of the check that tries it.
+    """
+    kept: list[Fix[Message]] = []
+    for fix in fixes:
+        code = _COMMENT.sub("", fix.snippet.en).strip()
+        if not any(
+            (
+                code
+                and code == _COMMENT.sub("", one.snippet.en).strip()
+                and fix.kind in ("prevent", one.kind)
+            )
+            or (fix.kind == "check" and _is_alike(fix, one))
+            for one in kept
+        ):
+            kept.append(fix)
+    return tuple(kept)
+
+
+def _is_alike(check: Fix[Message], former: Fix[Message]) -> bool:
+    """Say whether two titles share half of their words, or a check's commands are a former's."""
+    mine, other = (set(_WORD.findall(one.title.en.lower())) for one in (check, former))
+    code, known = (set(_WORD.findall(one.snippet.en)) for one in (check, former))
+    is_title = 2 * len(mine & other) >= len(mine | other) > 0
+    return is_title or (len(code) >= _FEW_WORDS and 10 * len(code & known) >= 7 * len(code))
 
 
 def _is_shown_by_message(entry: Advisory, cause: str, case: Case) -> bool:

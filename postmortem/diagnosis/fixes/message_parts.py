@@ -160,5 +160,6 @@ def _offered(text: str, rejected: str) -> dict[str, str]:
 
 def _trimmed(value: str) -> str:
     """Drop what ends the sentence, and a bracket that was opened before."""
-    text = re.sub(r"[\s.,;:]+$", "", value.strip()).removesuffix(" instead")
+    text = re.sub(r"\.?\] \(at /.*$", "", value.strip())  # the place in Paddle's own sources
+    text = re.sub(r"[\s.,;:]+$", "", text).removesuffix(" instead")
     return text.removesuffix(")") if "(" not in text else text

@@ -64,6 +64,11 @@ def explained(
     )
 
 
+def list_messages(case: Case, source: int, line: int) -> list[str]:
+    """Give the messages that stand at the line of a failure, the likeliest first."""
+    return [raised.message for _, raised, _ in _candidates(case, source, line)[0]]
+
+
 def find_exception_rule(text: str, knowledge: KnowledgeBase) -> str:
     """Give the id of the rule that explains a line alone, or nothing."""
     raised = _raised_in(text)

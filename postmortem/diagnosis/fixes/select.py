@@ -19,7 +19,7 @@ from postmortem.diagnosis.inference.predicates import evaluate_conditions
 from postmortem.extraction.facts.number_texts import parse_number
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.causes import FixRule
-from postmortem.rules.snippets import Snippet, fill, translate_comments
+from postmortem.rules.snippets import Snippet, fill, fill_sentence, translate_comments
 from postmortem.rules.stack_rules import StackRules
 
 _KINDS: Final = ("check", "change", "prevent")
@@ -133,11 +133,14 @@ def _build_fix(
     def filled(text: str) -> str:
         return fill(text, values)
 
+    def told(text: str) -> str:
+        return fill_sentence(text, values)
+
     return Fix(
         id=entry.id,
         kind=entry.kind,
-        title=parse_bilingual(entry.title).settled(filled),
-        why=parse_bilingual(entry.why).settled(filled),
+        title=parse_bilingual(entry.title).settled(told),
+        why=parse_bilingual(entry.why).settled(told),
         snippet=translate_comments(snippet).settled(filled),
         language=snippet.language,
         safety=entry.safety,
@@ -151,6 +154,9 @@ def _select_snippet(entry: FixRule, voice: Speakers, stacks: StackRules) -> Snip
     Where none has, the plain sentence stands alone: no code of another stack.
     """
     found = (
-        stacks.get(key).snippets.get(entry.id) or entry.snippets.get(key) for key in voice.keys
+        stacks.get(key).find_snippet(entry.id)
+        or entry.snippets.get(key)
+        or stacks.get(key).find_snippet(entry.snippets_of)
+        for key in voice.keys
     )
     return next((one for one in found if one and voice.may_say(one.code)), _NO_CODE)

@@ -20,7 +20,7 @@ from postmortem.diagnosis.fixes.message_parts import parse_message
 from postmortem.diagnosis.fixes.raised import Explained
 from postmortem.diagnosis.fixes.statement_parts import parse_statement
 from postmortem.rules.exception_rules import AdviceFix
-from postmortem.rules.snippets import fill, translate_comments
+from postmortem.rules.snippets import fill, fill_sentence, translate_comments
 
 _LONGEST: Final = 160
 _EXPRESSION: Final = compile_lazily(
@@ -32,7 +32,6 @@ _EXPRESSION: Final = compile_lazily(
 _WORD: Final = compile_lazily(r"[\w./~][\w.,:=+@/~ -]{0,199}")
 """The same of paths and plain words, which stand between quotes there."""
 _PLACE: Final = compile_lazily(r"\$\{(\w{1,80})\}")
-_STAND_IN: Final = compile_lazily(r"`\$\{(\w{1,80})\|([^}`]{0,200})\}`")
 _SENTENCES: Final = compile_lazily(r"(?<=[.!?])\s+|(?<=[。！？])")
 _FIRST: Final = 4
 _GENERAL: Final = 2
@@ -172,22 +171,13 @@ def _in_a_sentence(value: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def _filled(text: str, values: Mapping[str, str]) -> str:
-    """Fill a text; words that stand in for a name are no code, and lose its backticks."""
-
-    def plain(match: "re.Match[str]") -> str:
-        return match[0] if match[1] in values else match[2]
-
-    return fill(_STAND_IN.sub(plain, text), values)
-
-
 def _sentences(texts: Mapping[str, str], values: Mapping[str, str]) -> Message:
     """Fill a text; a sentence with a place that nothing fills is dropped."""
 
     def filled(text: str) -> str:
         kept = [one for one in _SENTENCES.split(text) if not _gaps(one, values)]
         mark = " " if text == texts["en"] else ""
-        return mark.join(_filled(one, values) for one in kept).strip()
+        return mark.join(fill_sentence(one, values) for one in kept).strip()
 
     return parse_bilingual(texts).settled(filled)
 
@@ -205,7 +195,7 @@ def _fix(one: AdviceFix, words: Mapping[str, str], codes: Mapping[str, str]) -> 
     return Fix(
         id=one.id,
         kind=one.kind,
-        title=parse_bilingual(one.title).settled(lambda text: _filled(text, words)),
+        title=parse_bilingual(one.title).settled(lambda text: fill_sentence(text, words)),
         why=_sentences(one.why, words) if one.why is not None else NOTHING,
         snippet=snippet,
         language=one.snippet.language if one.snippet is not None and snippet else "",

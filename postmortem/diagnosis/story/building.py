@@ -18,12 +18,14 @@ from postmortem.core.shown import Event, FirstFailure, Progress, SeriesView
 from postmortem.core.wording import convert_texts
 from postmortem.diagnosis.case.outcomes import count_framework_lines, name_outcome
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.fixes.advised import add_advisory_fixes
+from postmortem.diagnosis.fixes.advised import add_advisory_fixes, drop_repeated_fixes
 from postmortem.diagnosis.fixes.figures import set_in
 from postmortem.diagnosis.fixes.known import collect_captures, collect_known_numbers
-from postmortem.diagnosis.fixes.raised import explained
+from postmortem.diagnosis.fixes.raised import explained, list_messages
 from postmortem.diagnosis.fixes.refuted import is_refuted
 from postmortem.diagnosis.fixes.select import select_fixes
+from postmortem.diagnosis.fixes.spelling import find_spelling_fix
+from postmortem.diagnosis.fixes.stack_selection import select_stacks
 from postmortem.diagnosis.fixes.worded_advice import WordedAdvice, text_around, word_advice
 from postmortem.diagnosis.inference.ranking import RankedCause, is_shown_by_curve
 from postmortem.diagnosis.inference.verdict import Ranking, describe_distinction
@@ -155,10 +157,32 @@ def _build_causes(
     if advice is not None:
         causes = [_apply_advice(cause, advice, is_best=cause.id == best.id) for cause in causes]
     causes = [
-        replace(cause, fixes=add_advisory_fixes(cause, knowledge.advisories, case))
+        replace(
+            cause,
+            fixes=drop_repeated_fixes(add_advisory_fixes(cause, knowledge.advisories, case)),
+        )
         for cause in causes
     ]
+    if failure is not None:
+        causes[0] = _put_spelling_first(causes[0], case, knowledge, failure)
     return _join_fixes_of_stopped_run(causes, ranking.causes)
+
+
+def _put_spelling_first(
+    cause: Cause[Message],
+    case: Case,
+    knowledge: KnowledgeBase,
+    failure: FirstFailure[Message],
+) -> Cause[Message]:
+    """Put a misspelt name of the failure right first; a fix that names both names says the same."""
+    messages = list_messages(case, failure.source, failure.line)
+    tail = case.gathered.tails.get(failure.source, (0, ""))[1]
+    found = find_spelling_fix(messages, tail, case.frameworks, knowledge)
+    if found is None:
+        return cause
+    fix, names = found
+    others = (one for one in cause.fixes if not all(name in one.title.en for name in names))
+    return replace(cause, fixes=(fix, *others))
 
 
 def _join_fixes_of_stopped_run(
@@ -191,10 +215,12 @@ def _build_advice(
     if found is None:
         return None
     advice, settings = word_advice(found, text_around(found, case)), set_in(case)
+    voice = select_stacks(case, knowledge.stacks, best.id)
     fixes = (
-        fix
+        fix if voice.may_say(fix.snippet.en) else replace(fix, snippet=NOTHING, language="")
         for fix in advice.fixes
-        if not is_refuted(fix, best.id, case, settings, knowledge.actions)
+        if voice.may_say(fix.title.en)
+        and not is_refuted(fix, best.id, case, settings, knowledge.actions)
     )
     return advice._replace(fixes=tuple(fixes))
 

@@ -204,8 +204,10 @@ def _render_fix(page: _Sheet, entry: Explained) -> Iterator[str]:
     yield from page.section("asked", [conditions] if conditions else [])
     snippets = dict(raw.get("snippets") or {})
     for stack in page.rules["stacks"]:
-        if entry.id in (own := load_snippets(stack)):
-            snippets[stack["id"]] = own[entry.id]
+        own = load_snippets(stack)
+        name = stack["id"]
+        if found := own.get(entry.id) or snippets.get(name) or own.get(str(raw.get("snippets_of"))):
+            snippets[name] = found
     for name, snippet in snippets.items():
         yield from (
             f"## {get_stack_name(name).text(page.language)}",

@@ -19,6 +19,11 @@ Traceback (most recent call last):
     return TCPStore(hostname, port, world_size, start_daemon)
 torch.distributed.DistStoreError: use_libuv was requested but PyTorch was build without libuv support, run with USE_LIBUV=0 to disable it.
 """
+FORK = """Traceback (most recent call last):
+  File "{path}train.py", line 9, in <module>
+    for batch in loader:
+RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method
+"""
 RATE = "{{'loss': nan, 'grad_norm': nan, 'learning_rate': {first}, 'epoch': 0.01}}\n" * 2
 
 
@@ -38,6 +43,7 @@ def changes(log: str) -> str:
             "OSError: [Errno 12] Cannot allocate memory",
             "mmap=",
         ),
+        (FORK.format(path="C:\\ws\\"), FORK.format(path="/ws/"), "fork"),
         (LIBUV.format(how="set USE_LIBUV=0"), LIBUV.format(how="python train.py"), "USE_LIBUV"),
     ],
 )

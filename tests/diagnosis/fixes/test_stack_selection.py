@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import postmortem
 from postmortem.diagnosis.fixes.stack_selection import select_stacks
 from postmortem.rules.stack_rules import StackRules, build_stack_rule
 from tests.diagnosis.fixes.runs import case
@@ -99,3 +100,29 @@ def test_defaults_come_with_the_stack() -> None:
     """The trainer's own, also where another stack takes its snippets."""
     assert select_stacks(case(frameworks=("trl",)), STACKS).defaults == {"max_grad_norm": "1.0"}
     assert select_stacks(case(frameworks=("deepspeed",)), STACKS).defaults == {}
+
+
+@pytest.mark.parametrize(
+    ("log", "stack"),
+    [
+        ("$ deepspeed train_mem.py --deepspeed scripts/zero3.json", "deepspeed"),
+        ("{'loss': 0.69, 'rewards/chosen': 0.01, 'rewards/rejected': -0.02}", "trl"),
+        (
+            '  File "D:\\py37\\lib\\site-packages\\keras\\engine\\training.py", line 9, in fit',
+            "keras",
+        ),
+        (
+            '  File "/e/site-packages/tensorflow/python/client/session.py", line 9, in run',
+            "tensorflow",
+        ),
+        ('{"sequence_len": 2048, "depth": 20}', ""),
+        ("Current learning rate: 1.0000e-02\nval_loss 0.5", ""),
+        ("$ python pretrain_gpt.py --config conf/small.json", ""),
+        ("train_config: {'model': 'asr', 'use_fp16': True}", ""),
+    ],
+)
+def test_a_stack_is_recognised_by_what_it_alone_prints(log: str, stack: str) -> None:
+    """Its loggers, its paths in frames, its commands; not what others print as well."""
+    found = postmortem.analyze(postmortem.Stream("run.log", f"step 1 loss 2.0\n{log}\n".encode()))
+    names = {one["name"] for one in found.to_dict()["frameworks"]} - {"pytorch"}
+    assert names >= {stack} if stack else names == set()

@@ -64,11 +64,9 @@ BEHIND_A_MESSAGE = {
     "code.main-guard",
     "code.picklable",
     "config.add-special-token",
-    "config.ds-launch-all-gpus",
     "config.ds-lower-stage",
     "config.eval-off-or-set",
     "config.join-lines",
-    "config.keep-columns",
     "config.match-save-eval",
     "config.pass-labels",
     "config.registry-versions",
@@ -90,7 +88,6 @@ BEHIND_A_MESSAGE = {
     "distributed.wrap-policy",
     "environment.numpy-below-2",
     "environment.supported-python",
-    "numerics.bf16-without-scaler",
     "numerics.load-float32",
 }
 """Fixes that give way, on each sample of their cause, to the rule of its exception or signature."""
