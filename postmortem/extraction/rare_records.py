@@ -18,6 +18,7 @@ from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.series import Series
 from postmortem.extraction.formats.generic import parse_metric_line
 from postmortem.extraction.formats.learnt_layouts import LearntFigures
+from postmortem.extraction.formats.records import Record
 from postmortem.extraction.formats.unknown import GenericReader
 from postmortem.extraction.recurring_lines import MOST_TEXT, RecurringLine, get_wording
 from postmortem.extraction.template_reader import PYTORCH
@@ -40,26 +41,30 @@ def add_rare_records(extract: Extract) -> None:
 def _add(
     extract: Extract, source: int, every: Iterable[Series], lines: Iterable[RecurringLine]
 ) -> None:
+    """Add what is found on the unread lines of one source."""
     read = {line for curve in every for line in curve.lines}
     known, processes = {curve.name for curve in every}, {curve.where for curve in every}
-    reader = GenericReader()
     found: dict[tuple[str, ProcessId], Series] = {}
-    for line in _iter_unread(lines, read):
-        cleaned = clean(line.text)
-        if cleaned.where not in processes:
+    for record, line in _iter_records(_iter_unread(lines, read)):
+        if record.where not in processes:
             continue
-        for settled in reader.read(cleaned.text, cleaned.where, line.line):
-            if isinstance(settled, LearntFigures):
-                continue
-            record, number = settled
-            for name, value in record.values:
-                key = (name, cleaned.where)
-                series = found.setdefault(key, Series(name, PYTORCH, source, cleaned.where))
-                series.append(record.step, value, number)
+        for name, value in record.values:
+            empty = Series(name, PYTORCH, source, record.where)
+            found.setdefault((name, record.where), empty).append(record.step, value, line)
     for (name, where), series in found.items():
         if name not in known and name != names.EPOCH and len(series.values) >= _FEWEST:
             series.settle()
             extract.series[name, PYTORCH, source, where] = series
+
+
+def _iter_records(lines: Iterable[RecurringLine]) -> Iterator[tuple[Record, int]]:
+    """Yield the records on some lines, with their raw lines."""
+    reader = GenericReader()
+    for line in lines:
+        cleaned = clean(line.text)
+        for settled in reader.read(cleaned.text, cleaned.where, line.line):
+            if not isinstance(settled, LearntFigures):
+                yield settled
 
 
 def _iter_unread(lines: Iterable[RecurringLine], read: set[int]) -> Iterator[RecurringLine]:
