@@ -66,7 +66,7 @@ _FORMS: Final = (
     ("[", rf"\[{_STAMP}\]\[[\w.<>-]{{1,80}}\]\[{_LEVEL}\] - "),
     (
         "[",
-        rf"\[{_STAMP}\](?:\[{_LEVEL}\])?(?::\s?|\s)",
+        rf"\[{_STAMP}\](?:\[{_LEVEL}\])?(?::\s?|\s(?:- )?)",
     ),  # more blanks are the line's own indentation
     # Tornado, Jupyter, Optuna: "[W 2024-05-01 12:00:00,123] text", with a module before the bracket
     ("[", rf"\[[DIWEC] {_STAMP}(?: [\w.:-]{{1,80}})?\] "),

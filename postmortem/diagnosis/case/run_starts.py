@@ -91,9 +91,10 @@ _TYPED: Final = compile_lazily(
     r"(?:\([\w.+-]{1,60}\) ?){0,2}"
     r"(?:[\w.-]{1,40}@[\w.:~/-]{1,120}|bash-[\d.]{1,8}|\[[^\]\n]{3,120}\])"
     r"[^$#%>\n]{0,120}[$#%>] ?(?:[A-Z_]{2,40}=\S{0,80} )*(?:\S{0,200}/)?"
-    r"(?:python[\d.]*|torchrun|accelerate|deepspeed|srun|mpirun|bash|sh|nohup) \S"
+    r"(?:python[\d.]*|torchrun|accelerate|deepspeed|srun|mpirun|bash|sh|nohup) "
+    r"(?!\S{0,80}(?:predict|infer|eval|demo|plot|visuali|preproc|prepare|download|convert|export))\S"
 )
-"""A command that starts a program, typed behind the prompt of a shell."""
+"""A command that starts a training, typed behind the prompt of a shell."""
 _APART: Final = 20
 """Lines between two of these that are not of several nodes."""
 _SUMMARY: Final = compile_lazily(
@@ -108,7 +109,10 @@ _LAUNCH: Final = compile_lazily(
     r"|will restart worker group|SLURM_JOB_?ID|jobid|hostname)\b)"
 )
 _NAME: Final = compile_lazily(r"[A-Za-z_]{4}")
-_ERROR: Final = compile_lazily(r"\s|.{0,40}Traceback \(most|Error\b|Exception\b|During\b|The above")
+_ERROR: Final = compile_lazily(
+    r"\s|.{0,40}Traceback \(most|Error\b|Exception\b|During\b|The above|Caused by\b"
+    r"|Original stack\b"
+)
 """How a line begins that belongs to an exception."""
 _COUNT: Final = compile_lazily(r"(?i)\b(?:epoch|step|iter(?:ation)?|round)s?\b\D{0,4}(\d{1,9})")
 _PID: Final = compile_lazily(r"(?i)\bpid[ =:]{0,3}(\d{2,8})\b|\((?:pid|PID) ?(\d{2,8})\)")

@@ -45,6 +45,7 @@ from postmortem.extraction.formats.positions import (
 from postmortem.extraction.formats.printed_mappings import PLACE_ITEM, split_printed_items
 from postmortem.extraction.formats.records import Record
 from postmortem.extraction.formats.spelling import (
+    DECIMAL,
     FIGURE,
     MAY_HOLD_VALUE,
     convert_to_ascii,
@@ -104,6 +105,7 @@ _OF_LOOP: Final = frozenset(
 )
 """What an evaluation and a training print alike."""
 _DIGIT: Final = compile_lazily(r"\d")
+_DECIMAL: Final = compile_lazily(rf"[:=]\s{{0,4}}{DECIMAL}")
 _FEWEST_FIGURES: Final = 2
 """Figures of a line that begins with a count, if none of them is called an objective."""
 MAY_BE_BAR: Final = compile_lazily(r"\||it \[|━")
@@ -457,7 +459,7 @@ def _parse_labelled_items(text: str, where: ProcessId, line: int) -> Found | Non
     """Read a printed mapping behind a split, which is to come again: `Eval: {'acc': 0.5}`."""
     label, items = split_printed_items(text)
     mark = _OF_SPLIT.search(label) if items else None
-    if mark is None:
+    if mark is None or _DECIMAL.search(label):  # figures stand before it, of another split maybe
         return None
     word = mark[0].strip("_/ .-")
     split = find_label_split(word, len(word))

@@ -54,7 +54,13 @@ _RULE: Final = compile_lazily(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫
 _COLUMN: Final = compile_lazily(r"[A-Za-z#@%_][\w ./@%():#*-]{0,79}$")
 _NO_COLUMN_SIGN: Final = compile_lazily(r"[^\w\s./@%():#*|│┃║,-]")
 """What stands in no name of a column and between none."""
-_SPLITS: Final = (("|", r"\|"), (",", r","), ("\t", r"\t+"), ("  ", r"\s{2,}"), (" ", r"\s+"))
+_SPLITS: Final = (
+    ("|", r"\|"),
+    (",", r","),
+    ("\t", r"(?:[ ]*\t)+"),
+    ("  ", r"\s{2,}"),
+    (" ", r"\s+"),
+)
 """What may stand between the names of a heading, and how it is split there."""
 _OF_SPLIT: Final = compile_lazily(
     r"\b(train(?:ing)?|val(?:id(?:ation)?)?|eval|test|dev) (?=loss\b)", re.IGNORECASE

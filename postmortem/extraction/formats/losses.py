@@ -33,7 +33,9 @@ _LOSS_SIGN: Final = (
     r"(?: so far(?: is)?)?(?: (?:at|after|in|for|of|on) (?:training |global )?"
     r"(?:(?i:step|epoch|iter(?:ation)?|episode|round|batch) \d{1,9}"
     r"|\d{1,9} (?:steps|epochs?|iter(?:ation)?s|episodes|rounds|batches))(?: is)?"
-    r"| \((?i:step|epoch|iter(?:ation)?) \d{1,9}\))?"
+    r"| \((?i:step|epoch|iter(?:ation)?) \d{1,9}\)"
+    r"| (?:from|for|of|over|in|on)(?: (?:[a-z]{1,12}|\d{1,9})){1,5}"
+    rf" (?:is|was)(?=:?\s{{1,4}}{DECIMAL}))?"
     r"(?:\s{0,4}(?:\([a-z]{1,8}\))?\s{0,4}[:=|\]]{1,2}\s{0,40}|"
     rf"(?: is)?\s{{1,16}}(?=(?:tensor\()?{DECIMAL}))"
 )
@@ -75,7 +77,7 @@ _SPLIT: Final = compile_lazily(
     re.IGNORECASE,
 )
 _TRAIN: Final = compile_lazily(
-    r"^(?:(?:train(?:ing)?|tr|avg\.?|average|mean|total|running|(?:mini-?)?batch|lm|current|epoch|step|iter)"
+    r"^(?:(?:train(?:ing)?|tr|avg\.?|averaged?|mean|total|running|(?:mini-?)?batch|lm|current|epoch|step|iter)"
     r"[ _/.-]?){0,2}loss(?:es)?(?:[ _/](?:train|step|avg|total)){0,2}$",
     re.IGNORECASE,
 )

@@ -455,7 +455,8 @@ def _is_share_of_machine(text: str, match: re.Match[str]) -> bool:
 
 def _is_printed(text: str, match: re.Match[str], name: str, printed: str) -> bool:
     """Say whether a pair is the loss that was printed under this name."""
-    if printed == normalise_name(name):
+    own = normalise_name(name)
+    if printed and (own == printed or own.startswith(f"{printed}_for_")):
         return True
     return printed == normalise_name(match["name"]) and not is_evaluation(text, match.start())
 
