@@ -119,3 +119,31 @@ def test_settings_that_every_rank_prints_are_no_series() -> None:
     """They come again, and none of their figures is another."""
     ranks = "".join(f"process {rank}/4: {{'width': 64, 'dropout': 0.1}}\n" for rank in range(4))
     assert read(ranks) == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("Average loss from batch {i}1 to {i}9 is {v}", "loss"),
+        ("After {i}01 training step(s), loss on training batch is {v}.", "loss"),
+        ("Averaged Train Loss: {v}", "loss"),
+        ("Epoch {i}: train loss=0.5{i} | val: {{'loss': {v}, 'ce': 6.{i}}}", "eval_loss"),
+        ("{i} INFO | train | epoch 00{i} | loss {v} | ppl 9.{i} | lr 0.00{i} | wall 5", "loss"),
+    ],
+)
+def test_a_loss_in_other_words(line: str, name: str) -> None:
+    """Sentences of tutorials, a dict of the evaluation beside the training, means alone."""
+    values = [6.5, 6.25, 6.0, 5.75, 5.5, 5.25, 5.0]
+    text = "".join(line.format(i=i, v=value) + "\n" for i, value in enumerate(values, 1))
+    assert [value for _, value in read(text)[name]] == values
+
+
+def test_scores_on_a_few_lines_of_a_long_log_are_read() -> None:
+    """Their name comes too seldom to be learnt while the log is read."""
+    steps = "".join(f"step {step}: loss 0.{step + 1000}\n" for step in range(4000))
+    evaluations = [0.25, 0.5, 0.75]
+    text = "".join(
+        f"{steps}05/09/2022 17:25:5{i} - INFO - __main__ -     acc = {value}\n"
+        for i, value in enumerate(evaluations)
+    )
+    assert [value for _, value in read(text)["acc"]] == evaluations

@@ -92,7 +92,9 @@ _TYPED: Final = compile_lazily(
     r"(?:[\w.-]{1,40}@[\w.:~/-]{1,120}|bash-[\d.]{1,8}|\[[^\]\n]{3,120}\])"
     r"[^$#%>\n]{0,120}[$#%>] ?(?:[A-Z_]{2,40}=\S{0,80} )*(?:\S{0,200}/)?"
     r"(?:python[\d.]*|torchrun|accelerate|deepspeed|srun|mpirun|bash|sh|nohup) "
-    r"(?!\S{0,80}(?:predict|infer|eval|demo|plot|visuali|preproc|prepare|download|convert|export))\S"
+    r"(?!(?:\S{1,80} ){0,6}?[\w./-]{0,80}"
+    r"(?:predict|infer|eval|demo|plot|visuali|preproc|prepare|download|convert|export)"
+    r"[\w-]{0,40}\.(?:py|sh)\b)\S"
 )
 """A command that starts a training, typed behind the prompt of a shell."""
 _APART: Final = 20

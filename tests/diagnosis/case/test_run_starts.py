@@ -34,6 +34,14 @@ NAMESPACE = "Namespace(checkpoint={}, size=3, rate=0.1)\nlearning rate: 0.1\n"
 PROMPT = "(base) bash-4.4$ /opt/env/bin/torchrun --nproc_per_node=4 train.py\n"
 
 
+CAUSED_BY = (
+    "Caused by op 'PyFunc', defined at:\n"
+    + "".join(f'  File "part{number}.py", line 3, in run\n    call()\n' for number in range(12))
+    + "\n"
+)
+BESIDE = (RUN + CRASH + CAUSED_BY).count("\n")
+
+
 def bare(*epochs: int) -> str:
     """Records without a line beside them."""
     return "".join(f"Epoch {epoch} loss: {2 / (epoch + 1):.4f}\n" for epoch in epochs)
@@ -82,6 +90,16 @@ def bare(*epochs: int) -> str:
             id="jobs of other days of the week",
         ),
         pytest.param(RUN + PROMPT + records(30, 60), [1, 33], id="typed behind a prompt"),
+        pytest.param(
+            RUN + PROMPT.replace("train.py", "predict.py") + "source: a\ngreedy: b\n",
+            [1],
+            id="another program is typed",
+        ),
+        pytest.param(
+            3 * (RUN + CRASH + CAUSED_BY),
+            [1, 1 + BESIDE, 1 + 2 * BESIDE],
+            id="a second traceback behind each",
+        ),
         pytest.param(bare(*range(1, 21), *range(1, 21)), [1, 21], id="bare records begin anew"),
         pytest.param(bare(*range(1, 31), 30, 31, 32), [1, 31], id="bare records, resumed"),
         pytest.param(bare(*range(1, 31), *range(90, 99)), [1, 31], id="bare records of another"),

@@ -45,6 +45,22 @@ def test_a_record_of_an_earlier_step_is_no_recovery(
 
 
 @pytest.mark.parametrize(
+    ("losses", "steps", "is_bad"),
+    [
+        pytest.param([NAN, *[2.5, 2.4] * 4], range(9), False, id="of no batch so far"),
+        pytest.param([NAN, *[2.5, 2.4] * 4], range(1, 10), True, id="of the first step"),
+        pytest.param([NAN, NAN, *[2.5, 2.4] * 4], range(10), True, id="of two"),
+        pytest.param([NAN, 2.5, 2.4], range(3), True, id="few records behind it"),
+    ],
+)
+def test_a_mean_of_nothing_is_no_failure(
+    losses: Sequence[float], steps: Sequence[float], *, is_bad: bool
+) -> None:
+    """NaN at step 0 alone is 0 / 0."""
+    assert ("nan-loss" in found({"loss": losses}, steps=steps)) == is_bad
+
+
+@pytest.mark.parametrize(
     ("losses", "is_collapse"),
     [
         pytest.param([0.7, 100.0, 100.0], False, id="two round figures"),

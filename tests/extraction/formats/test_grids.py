@@ -73,6 +73,11 @@ def made(*lines: str) -> Grid:
         ),
         pytest.param(("step\tloss", "10\t8.46"), ("step", "loss"), id="tabs"),
         pytest.param(
+            ("Epoch \t LR \t \t Train Loss \t Test Acc", "3 \t 0.1 \t \t 1.25 \t 0.5"),
+            ("epoch", "learning_rate", "loss", "Test_Acc"),
+            id="tabs among blanks",
+        ),
+        pytest.param(
             ("epoch train loss valid loss dice_score time", "0 nan inf 0.25 00:12"),
             ("epoch", "loss", "eval_loss", "dice_score", ""),
             id="names of two words a blank apart",
