@@ -24,6 +24,7 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
 from postmortem.core.names import EPOCH, LOSS_SCALE, PLAIN_LOOP
 from postmortem.extraction.facts.series import Series
+from postmortem.extraction.formats.grids import PRODUCER as TABLE
 from postmortem.extraction.literal_filters import Prefilter, build_prefilter
 from postmortem.reading.block_reader import Block
 
@@ -46,6 +47,8 @@ _BEHIND_EPOCH: Final = compile_lazily(
     rb"[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,12}(?P<value>\d{1,10})[^\n\r\w]{0,8}(?=[\n\r])"
 )
 """A finer position on the line of an epoch, and nothing behind: `Epoch: 2, global_step=102400`."""
+_LOOPS: Final = frozenset({PLAIN_LOOP, TABLE})
+"""Producers whose records may tell where they stand by the epoch alone."""
 _KINDS: Final = (b"timesteps", b"iter", b"step", b"episode", b"round", b"epoch")
 """What is counted, the finest first."""
 _FALLS: Final = 0.1
@@ -156,7 +159,7 @@ def list_with_epochs(every: Sequence[Series]) -> list[Series]:
     """List series of a plain loop that have no step with the epochs that their records print."""
     epochs = [series for series in every if series.name == EPOCH]
     shown = [
-        series.copy() if series.producer == PLAIN_LOOP and _has_no_step(series) else series
+        series.copy() if series.producer in _LOOPS and _has_no_step(series) else series
         for series in every
     ]
     bare = (own for own, series in zip(shown, every, strict=True) if own is not series)
@@ -167,12 +170,14 @@ def list_with_epochs(every: Sequence[Series]) -> list[Series]:
 def place_in_epochs(bare: Iterable[Series], epochs: Iterable[Series]) -> None:
     """Give series without a step the epochs of their own records, where these tell them apart."""
     printed = {
-        (curve.source, curve.where): dict(zip(curve.lines, curve.values, strict=True))
+        (curve.source, curve.where, curve.producer): dict(
+            zip(curve.lines, curve.values, strict=True)
+        )
         for curve in epochs
-        if curve.producer == PLAIN_LOOP
+        if curve.producer in _LOOPS
     }
     for series in bare:
-        known = printed.get((series.source, series.where), {})
+        known = printed.get((series.source, series.where, series.producer), {})
         if len(series.lines) < series.points or not all(map(known.__contains__, series.lines)):
             continue
         steps = [known[line] for line in series.lines]
@@ -181,11 +186,11 @@ def place_in_epochs(bare: Iterable[Series], epochs: Iterable[Series]) -> None:
 
 
 def _group_by_process(every: Iterable[Series]) -> Iterable[list[Series]]:
-    """Put together the series of a plain loop that one process has printed."""
+    """Put together the series of a plain loop, or of a table, that one process has printed."""
     groups: dict[Hashable, list[Series]] = {}
     for series in every:
-        if series.producer == PLAIN_LOOP and series.name not in {LOSS_SCALE, EPOCH}:
-            groups.setdefault((series.source, series.where), []).append(series)
+        if series.producer in _LOOPS and series.name not in {LOSS_SCALE, EPOCH}:
+            groups.setdefault((series.source, series.where, series.producer), []).append(series)
     return groups.values()
 
 

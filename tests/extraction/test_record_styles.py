@@ -41,7 +41,16 @@ PLACES: Final[tuple[Callable[[int], str], ...]] = (
     lambda _: "val results: ",
     lambda _: "Test results - ",
 )
-PAIRS: Final = ("{}: {}", "{}={}", "{} = {}", "{} {}", "{} : {}", "{}: {}%", "{} -> {}")
+PAIRS: Final = (
+    "{}: {}",
+    "{}={}",
+    "{} = {}",
+    "{} {}",
+    "{} : {}",
+    "{}: {}%",
+    "{} -> {}",
+    "{0}: {1}({1})",
+)
 JOINS: Final = (", ", " | ", "  ", " - ", "\t", "; ")
 NAMES: Final = [
     "loss", "val_loss", "acc", "F1", "Top-1", "mIoU", "avg reward", "BLEU", "grad_norm", "KL",
@@ -147,3 +156,29 @@ def test_scores_on_a_few_lines_of_a_long_log_are_read() -> None:
         for i, value in enumerate(evaluations)
     )
     assert [value for _, value in read(text)["acc"]] == evaluations
+
+
+def test_a_shorter_pass_of_one_kind_of_bar_is_an_evaluation() -> None:
+    """Bars drawn with signs print both alike; the times on them come in different parts."""
+    times = ["1s18ms", "996ms", "2s", "1m2s"]
+    bar = " [=======>]  Step: {t} | Tot: 9s | Loss: {v} | Acc: 43.4{i}% (1/2) {n}/{n}\n"
+    text = "".join(
+        f"\nEpoch: {i}\n"
+        + bar.format(t=time, v=2.5 - i / 4, i=i, n=391)
+        + bar.format(t=time, v=2.0 - i / 8, i=i, n=100)
+        for i, time in enumerate(times)
+    )
+    series = read(text)
+    assert [value for _, value in series["loss"]] == [2.5, 2.25, 2.0, 1.75]
+    assert [value for _, value in series["eval_loss"]] == [2.0, 1.875, 1.75, 1.625]
+
+
+def test_rows_of_a_table_stand_at_their_epochs() -> None:
+    """Below a heading whose names stand between tabs and blanks, behind a logger's time."""
+    rows = "".join(
+        f"[2022/02/21 14:2{i}:16] - {i} \t 169.5 \t \t 0.{9 - i} \t 0.5{i}\n" for i in range(6)
+    )
+    heading = "[2022/02/21 14:19:58] - Epoch \t Train Time \t \t Train Loss \t Test Acc\n"
+    series = read(f"Namespace(epochs=6)\n{heading}{rows}")
+    assert series["loss"] == [(i, (9 - i) / 10) for i in range(6)]
+    assert series["Test_Acc"] == [(i, float(f"0.5{i}")) for i in range(6)]

@@ -57,6 +57,10 @@ _NUMBER: Final = compile_lazily(FIGURE)
 _NO_VALUE: Final = compile_lazily(r"(?<=[:=])\s?(?:None|null)(?!\w)")
 """What stands in the place of a figure that does not exist yet."""
 _SPACE: Final = compile_lazily(r"\s*#\s*|\s+")
+_DURATION: Final = compile_lazily(
+    r"(?:#\s?(?:days?,?\s|[dhms](?![a-z])|ms(?![a-z])|hrs?\b|mins?\b|secs?\b)\s?)+#?(?::#){0,2}"
+)
+"""A time whose parts come and go: `1s18ms`, `996ms`, `2 days, 3:04:05`."""
 _CLOSING: Final = compile_lazily(
     r"train_runtime|^\s*(?:Averaged stats|wandb: )"
     r"|^\W{0,8}(?i:(?:model )?(?:sav|load|restor)(?:ed|ing)|(?:new )?best model)\b"
@@ -104,6 +108,10 @@ _OF_LOOP: Final = frozenset(
     {names.LEARNING_RATE, names.THROUGHPUT, names.STEP_TIME, names.DATA_TIME, names.MEMORY}
 )
 """What an evaluation and a training print alike."""
+_ENDED_PASS: Final = compile_lazily(
+    r"\[=+(?: \d+/\d+ =+)?>\.*\](?=.*?(?<!\d)(?P<of>[1-9]\d{0,7})/(?P=of)(?!\d))"
+    r"|\[=+ (?P<of2>[1-9]\d{0,7})/(?P=of2) =*>\]"
+)
 _DIGIT: Final = compile_lazily(r"\d")
 _DECIMAL: Final = compile_lazily(rf"[:=]\s{{0,4}}{DECIMAL}")
 _FEWEST_FIGURES: Final = 2
@@ -134,6 +142,8 @@ class Found(NamedTuple):
     """Nothing but figures that change would tell so."""
     scale: int = 1
     """Steps in one of the unit in which the step is printed."""
+    passed: int = 0
+    """Batches of the pass whose bar, drawn with signs, has come to its end on the line."""
 
 
 class LineFigures(NamedTuple):
@@ -165,7 +175,12 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
         return _parse_line_of_bar(bar._replace(behind=behind), where, line)
     ways = (_parse_labelled_items, _parse_loss_line, _parse_other_line)
     found = next((one for way in ways if (one := way(text, where, line)) is not None), None)
-    return LineFigures(found, None, "", "") if found is not None else None
+    if found is None:
+        return None
+    ended = _ENDED_PASS.search(text) if "[==" in text else None
+    return LineFigures(
+        found._replace(passed=int(ended["of"] or ended["of2"]) if ended else 0), None, "", ""
+    )
 
 
 def _parse_line_of_bar(bar: Draw, where: ProcessId, line: int) -> LineFigures | None:
@@ -580,5 +595,5 @@ def _build_provisional_record(
 
 def _build_layout_key(text: str) -> str:
     """Take the numbers out of a line up to its last loss."""
-    text = _NO_VALUE.sub("#", _NUMBER.sub("#", text))
+    text = _DURATION.sub("#", _NO_VALUE.sub("#", _NUMBER.sub("#", text)))
     return _SPACE.sub(lambda space: "#" if "#" in space[0] else " ", text)[:300]

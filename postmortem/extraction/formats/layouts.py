@@ -151,6 +151,7 @@ def collect_values(looked: LineFigures) -> dict[str, str]:
         found.length,
         found.is_numbered,
         found.scale,
+        found.passed,
     )
     return answer | {
         "constant": repr(constant),

@@ -33,6 +33,8 @@ _OBJECTIVE: Final = compile_lazily(
     r"(?=tensor\([^()]{1,40}, [^()]{0,60}grad_fn=<\w{1,60}>\)\s*$)"
 )
 """Before a tensor without a name that still holds its graph, at a place or alone: the objective."""
+_GLUED_MEAN: Final = compile_lazily(rf"(?<=\d)\((?={FIGURE}%?\))")
+"""A mean in brackets right behind its figure: `loss: 2.81(2.73)`."""
 _GAP: Final = compile_lazily(
     r"\b(train(?:ing)?|val(?:id(?:ation)?)?|test|dev|eval|avg|mean)\s{2,6}(?=[A-Za-z])",
     re.IGNORECASE,
@@ -84,7 +86,7 @@ def write_plainly(text: str) -> str:
     if " set " in text or "_set_" in text:
         text = _SET.sub(r"\1", text)
     if "(" in text or text.startswith("['"):
-        text = _write_printed_values(text)
+        text = _GLUED_MEAN.sub(" (", _write_printed_values(text))
     if "   " in text.strip():
         text = _GAP.sub(r"\1 ", text)
     if "-loss, " in text or "-metric, " in text:
