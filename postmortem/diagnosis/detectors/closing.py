@@ -15,7 +15,7 @@ from postmortem.core.lines import NOWHERE
 from postmortem.core.message import cut, quote
 from postmortem.core.visible import get_last_draw
 from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.ending import PART
+from postmortem.diagnosis.detectors.ending import BAR_PART, NEARLY, PART
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.trailing_context import split_level
 from postmortem.reading.prefixes import LOUD, clean
@@ -132,6 +132,12 @@ _NOT_THE_END: Final = compile_lazily(
 )
 
 
+_GOES_ON: Final = compile_lazily(
+    r"\b(?:start(?:ing|ed|s)?|begin(?:ning|s)?|before the start)\b.{0,20}"
+    r"\b(?:train\w*|epoch|steps?|iterations?|round)\b|^[\W_]{0,20}training\s?\.{2,3}$",
+    re.IGNORECASE,
+)
+"""What a program says before work, not behind it."""
 _RESULT: Final = compile_lazily(
     r"\bsuccessfully (?:saved|written|wrote|exported|stored)\b"
     r"|\b(?:sav(?:ed|ing)|wrote|written|export(?:ed|ing)|stored)\b.{0,80}"
@@ -189,7 +195,9 @@ def detect_after_last_record(observed: Observed) -> Iterator[Anomaly]:
         for number in range(finding.line, finding.end_line + 1)
     }
     for source in observed.tails.keys() - observed.last_records.keys():
-        yield from _end(_list_trailing_lines(observed, source))
+        lines = _list_trailing_lines(observed, source)
+        if _find_going_on(lines) is None:
+            yield from _end(lines)
     for source in observed.last_records:
         lines = [
             line
@@ -203,8 +211,18 @@ def detect_after_last_record(observed: Observed) -> Iterator[Anomaly]:
         is_near = len(lines) <= _NEAR and bool(record)
         is_its_own = is_near and record[0].number == observed.last_records[source]
         found = [*_end([*(record if is_its_own else ()), *lines])]
-        yield from found or _end_of_training(observed, source)
-        yield from _detect_results(observed, lines)
+        if _find_going_on(lines) is None:
+            yield from found or _end_of_training(observed, source)
+            yield from _detect_results(observed, lines)
+
+
+def _find_going_on(lines: list[_Line]) -> _Line | None:
+    """Find a line among the last ones that says that work begins, or shows a bar in its midst."""
+    for line in lines[-_FEWEST_BEFORE:]:
+        bar = BAR_PART.search(line.raw)
+        if _GOES_ON.search(line.text) or (bar and int(bar["now"]) < NEARLY * int(bar["of"])):
+            return line
+    return None
 
 
 def _end_of_training(observed: Observed, source: int) -> Iterator[Anomaly]:

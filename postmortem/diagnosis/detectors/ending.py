@@ -34,14 +34,14 @@ _STACKS: Final = compile_lazily(
 _MOST_TEXT: Final = 200
 _SEVERAL: Final = 5
 """Records that show how a run goes."""
-_NEARLY: Final = 0.9
+NEARLY: Final = 0.9
 """Share of the planned steps behind which no further record may be due."""
 PART: Final = compile_lazily(r"(?<![\w./])(?P<now>\d{1,9})\s{0,2}/\s{0,2}(?P<of>\d{1,9})(?![\w./])")
 _EPOCH_PART: Final = compile_lazily(
     r"(?<![a-z])ep(?:och)?s?\W{0,8}(?P<now>\d{1,6})\s{0,2}(?:/|of)\s{0,2}(?P<of>\d{1,6})(?![\w.])",
     re.IGNORECASE,
 )
-_BAR_PART: Final = compile_lazily(r"\|\s{0,4}(?P<now>\d{1,9})/(?P<of>\d{1,9})\s?\[")
+BAR_PART: Final = compile_lazily(r"\|\s{0,4}(?P<now>\d{1,9})/(?P<of>\d{1,9})\s?\[")
 
 
 def detect_last_step(observed: Observed) -> Iterable[Anomaly]:
@@ -73,7 +73,7 @@ def _detect_full_bars(observed: Observed, total: float) -> list[Anomaly]:
     for source, last in observed.last_records.items():
         first, text = observed.tails.get(source, (1, ""))
         for number, line in enumerate(text.split("\n"), first):
-            part = _BAR_PART.search(get_last_draw(line))
+            part = BAR_PART.search(get_last_draw(line))
             if number >= last and part and float(part["now"]) == float(part["of"]) == total:
                 return [Anomaly("last-step", quote(part[0].strip("| [")), source, NOWHERE, number)]
     return []
@@ -89,7 +89,7 @@ def is_cut_short(observed: Observed, source: int) -> bool:
     row = get_last_draw(rows[last - first])
     part = _EPOCH_PART.search(row) or PART.search(row)
     return part is not None and int(part["now"]) < min(
-        int(part["of"]) - 1, _NEARLY * int(part["of"])
+        int(part["of"]) - 1, NEARLY * int(part["of"])
     )
 
 

@@ -51,6 +51,20 @@ def test_a_program_says_that_it_is_through(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "behind",
+    [
+        "Starting epoch 2/6",
+        "training ...",
+        "[before the start of training step] datetime: 2024-12-25",
+        " 43%|####      | 1003/2332 [30:31<2:24:29,  6.52s/it]",
+    ],
+)
+def test_what_goes_on_is_not_through(behind: str) -> None:
+    """Work that begins, or a bar in its midst, stands behind what says that something is done."""
+    assert told("done with setup", "final model saved", behind) == []
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "Evaluation done in 31 s",
