@@ -28,6 +28,7 @@ _FEWEST: Final = 3
 """Records of a wording."""
 _MOST_WORDINGS: Final = 400
 """Wordings of a source that are looked at, those that come first."""
+_MOST_LINES: Final = 4000
 
 
 def add_rare_records(extract: Extract) -> None:
@@ -45,7 +46,7 @@ def _add(
     read = {line for curve in every for line in curve.lines}
     known, processes = {curve.name for curve in every}, {curve.where for curve in every}
     found: dict[tuple[str, ProcessId], Series] = {}
-    for record, line in _iter_records(_iter_unread(lines, read)):
+    for record, line in _iter_records(_iter_unread(lines, read, known)):
         if record.where not in processes:
             continue
         for name, value in record.values:
@@ -67,8 +68,10 @@ def _iter_records(lines: Iterable[RecurringLine]) -> Iterator[tuple[Record, int]
                 yield settled
 
 
-def _iter_unread(lines: Iterable[RecurringLine], read: set[int]) -> Iterator[RecurringLine]:
-    """Yield the lines of wordings none of which has been read and whose first holds a figure."""
+def _iter_unread(
+    lines: Iterable[RecurringLine], read: set[int], known: set[str]
+) -> Iterator[RecurringLine]:
+    """Yield the lines of wordings none of which has been read and whose first holds a new name."""
     groups: dict[bytes, list[RecurringLine]] = defaultdict(list)
     for line in lines:
         if not line.is_frequent and len(line.text) < MOST_TEXT:
@@ -81,7 +84,15 @@ def _iter_unread(lines: Iterable[RecurringLine], read: set[int]) -> Iterator[Rec
     chosen = [
         line
         for group in seldom[:_MOST_WORDINGS]
-        if (looked := parse_metric_line(clean(group[0].text).text)) and looked.bar is None
+        if _has_new_name(group[0], known)
         for line in group
     ]
-    return iter(sorted(chosen))
+    return iter(sorted(chosen)[:_MOST_LINES])
+
+
+def _has_new_name(line: RecurringLine, known: set[str]) -> bool:
+    """Say whether a line holds a figure of a name that is not known; a bar's have been read."""
+    looked = parse_metric_line(clean(line.text).text)
+    if looked is None or looked.bar is not None:
+        return False
+    return any(name not in known for name, _ in looked.found.record.values)

@@ -208,9 +208,10 @@ def _complete(extract: Extract) -> Extract:
 
 def _name_lone_means(extract: Extract) -> None:
     """Name the means over epochs as the figures themselves where no step prints them."""
+    known = {(series.name, series.source, series.where) for series in extract.series.values()}
     for key, series in [*extract.series.items()]:
         own = (key[0].removeprefix(names.OF_EPOCH), *key[1:])
-        if own != key and own not in extract.series:
+        if own != key and (own[0], series.source, series.where) not in known:
             del extract.series[key]
             series.name = own[0]
             extract.series[own] = series

@@ -22,7 +22,7 @@ from postmortem.diagnosis.inference.rules import WEIGHTS
 from postmortem.rules.causes import Advisory
 from postmortem.rules.snippets import fill
 
-_COMMENT: Final = compile_lazily(r"(?m)\s*#.*$")
+_COMMENT: Final = compile_lazily(r"(?m)\s{0,80}#.*$")
 _WORD: Final = compile_lazily(r"[\w.-]{2,}")
 _FEW_WORDS: Final = 3
 _PROOF: Final = LEVELS[0]

@@ -46,7 +46,8 @@ _BEGINNING: Final = compile_lazily(rf"'?{_PLAIN}(?=[^\d.,eE+\w-]|[A-Za-z]{{1,6}}
 _LITERAL: Final = frozenset({"pairs", "rank", "total", "position"})
 """Groups that a template leaves as they are."""
 _LABEL: Final = compile_lazily(
-    r"(?i)\b(?:train|eval|val|valid|test)\w{0,8} (?:metrics|scores|results|stats)\b[^{}\n]{0,20}\{$"
+    r"(?i)\b(?:(?:train|eval|val|valid|test)\w{0,8} (?:metrics|scores|results|stats)\b[^{}\n]{0,20}"
+    r"|(?:eval|val|valid|test)\w{0,8}[:=] ?)\{$"
 )
 _RESERVED: Final = frozenset(
     {"pairs", "cells", "step", "rank", "epoch_now", "epoch_index", "total", "per_epoch", "position"}
