@@ -9,7 +9,7 @@ lines are kept since they recur (`extraction.recurring_lines`).
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem.core import names
@@ -40,13 +40,12 @@ def add_rare_records(extract: Extract) -> None:
 
 
 def _add(
-    extract: Extract, source: int, every: Iterable[Series], lines: Iterable[RecurringLine]
+    extract: Extract, source: int, every: Sequence[Series], lines: Iterable[RecurringLine]
 ) -> None:
     """Add what is found on the unread lines of one source."""
-    read = {line for curve in every for line in curve.lines}
     known, processes = {curve.name for curve in every}, {curve.where for curve in every}
     found: dict[tuple[str, ProcessId], Series] = {}
-    for record, line in _iter_records(_iter_unread(lines, read, known)):
+    for record, line in _iter_records(_list_unread(lines, every, known)):
         if record.where not in processes:
             continue
         for name, value in record.values:
@@ -68,14 +67,16 @@ def _iter_records(lines: Iterable[RecurringLine]) -> Iterator[tuple[Record, int]
                 yield settled
 
 
-def _iter_unread(
-    lines: Iterable[RecurringLine], read: set[int], known: set[str]
-) -> Iterator[RecurringLine]:
-    """Yield the lines of wordings none of which has been read and whose first holds a new name."""
+def _list_unread(
+    lines: Iterable[RecurringLine], every: Iterable[Series], known: set[str]
+) -> list[RecurringLine]:
+    """List the lines of wordings none of which has been read and whose first holds a new name."""
     groups: dict[bytes, list[RecurringLine]] = defaultdict(list)
     for line in lines:
         if not line.is_frequent and len(line.text) < MOST_TEXT:
             groups[get_wording(line.text)].append(line)
+    kept = {line.line for group in groups.values() for line in group}
+    read = {line for curve in every for line in kept.intersection(curve.lines)}
     seldom = [
         group
         for group in groups.values()
@@ -87,7 +88,7 @@ def _iter_unread(
         if _has_new_name(group[0], known)
         for line in group
     ]
-    return iter(sorted(chosen)[:_MOST_LINES])
+    return sorted(chosen)[:_MOST_LINES]
 
 
 def _has_new_name(line: RecurringLine, known: set[str]) -> bool:
