@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.lines import ProcessId
+from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.series import Series
 from postmortem.extraction.formats.generic import parse_metric_line
@@ -46,11 +46,13 @@ def _add(
     known, processes = {curve.name for curve in every}, {curve.where for curve in every}
     found: dict[tuple[str, ProcessId], Series] = {}
     for record, line in _iter_records(_list_unread(lines, every, known)):
-        if record.where not in processes:
+        is_only = record.where == NOWHERE and len(processes) == 1
+        where = next(iter(processes)) if is_only else record.where
+        if where not in processes:
             continue
         for name, value in record.values:
-            empty = Series(name, PYTORCH, source, record.where)
-            found.setdefault((name, record.where), empty).append(record.step, value, line)
+            empty = Series(name, PYTORCH, source, where)
+            found.setdefault((name, where), empty).append(record.step, value, line)
     for (name, where), series in found.items():
         if name not in known and name != names.EPOCH and len(series.values) >= _FEWEST:
             series.settle()
