@@ -108,10 +108,9 @@ _OF_LOOP: Final = frozenset(
     {names.LEARNING_RATE, names.THROUGHPUT, names.STEP_TIME, names.DATA_TIME, names.MEMORY}
 )
 """What an evaluation and a training print alike."""
-_ENDED_PASS: Final = compile_lazily(
-    r"\[=+(?: \d+/\d+ =+)?>\.*\](?=.*?(?<!\d)(?P<of>[1-9]\d{0,7})/(?P=of)(?!\d))"
-    r"|\[=+ (?P<of2>[1-9]\d{0,7})/(?P=of2) =*>\]"
-)
+_DRAWN_BAR: Final = compile_lazily(r"\[=+(?: \d{1,9}/\d{1,9} =*)?>\.*\]")
+_WHOLE: Final = compile_lazily(r"(?<!\d)(?P<of>[1-9]\d{0,7})/(?P=of)(?!\d)")
+"""The position of a pass that has come to its end."""
 _DIGIT: Final = compile_lazily(r"\d")
 _DECIMAL: Final = compile_lazily(rf"[:=]\s{{0,4}}{DECIMAL}")
 _FEWEST_FIGURES: Final = 2
@@ -177,10 +176,8 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     found = next((one for way in ways if (one := way(text, where, line)) is not None), None)
     if found is None:
         return None
-    ended = _ENDED_PASS.search(text) if "[==" in text else None
-    return LineFigures(
-        found._replace(passed=int(ended["of"] or ended["of2"]) if ended else 0), None, "", ""
-    )
+    ended = _WHOLE.search(text) if "[==" in text and _DRAWN_BAR.search(text) else None
+    return LineFigures(found._replace(passed=int(ended["of"]) if ended else 0), None, "", "")
 
 
 def _parse_line_of_bar(bar: Draw, where: ProcessId, line: int) -> LineFigures | None:
