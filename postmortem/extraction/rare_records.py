@@ -73,17 +73,10 @@ def _list_unread(
     lines: Iterable[RecurringLine], every: Iterable[Series], known: set[str]
 ) -> list[RecurringLine]:
     """List the lines of wordings none of which has been read and whose first holds a new name."""
-    groups: dict[bytes, list[RecurringLine]] = defaultdict(list)
-    for line in lines:
-        if not line.is_frequent and len(line.text) < MOST_TEXT:
-            groups[get_wording(line.text)].append(line)
-    kept = {line.line for group in groups.values() for line in group}
+    groups = _group_by_wording(lines)
+    kept = {line.line for group in groups for line in group}
     read = {line for curve in every for line in kept.intersection(curve.lines)}
-    seldom = [
-        group
-        for group in groups.values()
-        if len(group) >= _FEWEST and read.isdisjoint(line.line for line in group)
-    ]
+    seldom = [group for group in groups if read.isdisjoint(line.line for line in group)]
     chosen = [
         line
         for group in seldom[:_MOST_WORDINGS]
@@ -91,6 +84,15 @@ def _list_unread(
         for line in group
     ]
     return sorted(chosen)[:_MOST_LINES]
+
+
+def _group_by_wording(lines: Iterable[RecurringLine]) -> list[list[RecurringLine]]:
+    """Group the lines that are kept whole by their wordings, those that come often enough."""
+    groups: dict[bytes, list[RecurringLine]] = defaultdict(list)
+    for line in lines:
+        if not line.is_frequent and len(line.text) < MOST_TEXT:
+            groups[get_wording(line.text)].append(line)
+    return [group for group in groups.values() if len(group) >= _FEWEST]
 
 
 def _has_new_name(line: RecurringLine, known: set[str]) -> bool:

@@ -195,9 +195,7 @@ def detect_after_last_record(observed: Observed) -> Iterator[Anomaly]:
         for number in range(finding.line, finding.end_line + 1)
     }
     for source in observed.tails.keys() - observed.last_records.keys():
-        lines = _list_trailing_lines(observed, source)
-        if _find_going_on(lines) is None:
-            yield from _end(lines)
+        yield from _detect_end(_list_trailing_lines(observed, source))
     for source in observed.last_records:
         lines = [
             line
@@ -210,19 +208,30 @@ def detect_after_last_record(observed: Observed) -> Iterator[Anomaly]:
         record = _list_trailing_lines(observed, source, records=1)[:1]
         is_near = len(lines) <= _NEAR and bool(record)
         is_its_own = is_near and record[0].number == observed.last_records[source]
-        found = [*_end([*(record if is_its_own else ()), *lines])]
-        if _find_going_on(lines) is None:
-            yield from found or _end_of_training(observed, source)
-            yield from _detect_results(observed, lines)
+        closing = [*(record if is_its_own else ()), *lines]
+        yield from () if _goes_on(lines) else _detect_closing(observed, source, closing, lines)
 
 
-def _find_going_on(lines: list[_Line]) -> _Line | None:
-    """Find a line among the last ones that says that work begins, or shows a bar in its midst."""
-    for line in lines[-_FEWEST_BEFORE:]:
-        bar = BAR_PART.search(line.raw)
-        if _GOES_ON.search(line.text) or (bar and int(bar["now"]) < NEARLY * int(bar["of"])):
-            return line
-    return None
+def _detect_closing(
+    observed: Observed, source: int, closing: list[_Line], lines: list[_Line]
+) -> Iterator[Anomaly]:
+    """Detect closing words and results behind the last record of a source that stands still."""
+    yield from [*_end(closing)] or _end_of_training(observed, source)
+    yield from _detect_results(observed, lines)
+
+
+def _detect_end(lines: list[_Line]) -> Iterator[Anomaly]:
+    """Detect that a program without records says that it is through."""
+    if not _goes_on(lines):
+        yield from _end(lines)
+
+
+def _goes_on(lines: list[_Line]) -> bool:
+    """Say whether one of the last lines says that work begins, or shows a bar in its midst."""
+    bars = (BAR_PART.search(line.raw) for line in lines[-_FEWEST_BEFORE:])
+    return any(_GOES_ON.search(line.text) for line in lines[-_FEWEST_BEFORE:]) or any(
+        int(bar["now"]) < NEARLY * int(bar["of"]) for bar in bars if bar
+    )
 
 
 def _end_of_training(observed: Observed, source: int) -> Iterator[Anomaly]:

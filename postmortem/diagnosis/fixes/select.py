@@ -54,13 +54,13 @@ def select_fixes(
         and _is_possible(entry, case, extra or {})
         and evaluate_conditions(entry.asked, case) is not None
     ]
-    told = {entry.id: _build_fix(entry, voice, values, knowledge.stacks) for entry in entries}
+    built = {entry.id: _build_fix(entry, voice, values, knowledge.stacks) for entry in entries}
     left = [
         entry
         for entry in entries
-        if not is_refuted(told[entry.id], cause, case, settings, knowledge.actions)
+        if not is_refuted(built[entry.id], cause, case, settings, knowledge.actions)
     ]
-    return tuple(told[entry.id] for entry in _sort_fixes(left, is_proved=is_proved))
+    return tuple(built[entry.id] for entry in _sort_fixes(left, is_proved=is_proved))
 
 
 def _sort_fixes(entries: Sequence[FixRule], *, is_proved: bool) -> list[FixRule]:
@@ -133,14 +133,14 @@ def _build_fix(
     def filled(text: str) -> str:
         return fill(text, values)
 
-    def told(text: str) -> str:
+    def spell(text: str) -> str:
         return fill_sentence(text, values)
 
     return Fix(
         id=entry.id,
         kind=entry.kind,
-        title=parse_bilingual(entry.title).settled(told),
-        why=parse_bilingual(entry.why).settled(told),
+        title=parse_bilingual(entry.title).settled(spell),
+        why=parse_bilingual(entry.why).settled(spell),
         snippet=translate_comments(snippet).settled(filled),
         language=snippet.language,
         safety=entry.safety,

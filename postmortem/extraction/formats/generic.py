@@ -174,10 +174,13 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
         return _parse_line_of_bar(bar._replace(behind=behind), where, line)
     ways = (_parse_labelled_items, _parse_loss_line, _parse_other_line)
     found = next((one for way in ways if (one := way(text, where, line)) is not None), None)
-    if found is None:
-        return None
+    return found and LineFigures(found._replace(passed=_find_ended_pass(text)), None, "", "")
+
+
+def _find_ended_pass(text: str) -> int:
+    """Find how many batches a pass had whose bar, drawn with signs, is at its end; else 0."""
     ended = _WHOLE.search(text) if "[==" in text and _DRAWN_BAR.search(text) else None
-    return LineFigures(found._replace(passed=int(ended["of"]) if ended else 0), None, "", "")
+    return int(ended["of"]) if ended else 0
 
 
 def _parse_line_of_bar(bar: Draw, where: ProcessId, line: int) -> LineFigures | None:

@@ -39,8 +39,7 @@ class GenericReader:
         self._kinds = set[str]()
         """Of records of several lines that have been read."""
         self._owners = LossOwners()
-        self._passes: dict[tuple[str, ProcessId], int] = {}
-        """Batches of the first pass that ended with figures of a kind."""
+        self._passes: dict[tuple[str, ProcessId], int] = {}  # batches of the first of a kind
         if rename is not None:
             self._owners.rename = rename
         self._ends: dict[tuple[str, ProcessId], Found] = {}
@@ -209,9 +208,8 @@ class GenericReader:
         """Name the figures of a pass that is shorter than the first of its kind: an evaluation."""
         if not found.passed:
             return [*names]
-        first = self._passes.setdefault((found.printed, where), found.passed)
-        split = "val" if found.passed < first else ""
-        return [name if name in COMMON else name_of_split(name, split) for name in names]
+        is_short = found.passed < self._passes.setdefault((found.printed, where), found.passed)
+        return [name_of_split(one, "val" * is_short) if one not in COMMON else one for one in names]
 
     def _name_all(
         self, printed: str, names: Sequence[str], where: ProcessId, *, has_step: bool
