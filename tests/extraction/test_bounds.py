@@ -30,7 +30,7 @@ from postmortem.rules.engine import Budget
 
 GROWTH = 3.0
 """Twice the log may take so many times as long; a quadratic one takes four times."""
-ENOUGH = 0.15
+ENOUGH = 0.3
 """CPU seconds below which nothing is slow."""
 HEADER = "Traceback (most recent call last):"
 
