@@ -8,7 +8,6 @@ command. Out: shares, and the misses but for those with `part: check`. Not here:
 lines and their stacks (`tests/diagnosis/fixes/test_stack_selection.py`).
 """
 
-import gzip
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import yaml
+from compare_reports import find_cases
+from corpus import text_of
 
 import postmortem
 from postmortem.rules.base import load
@@ -44,20 +45,17 @@ def find_named(text: str) -> set[str]:
 
 def list_cases(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yield the log, or folder of logs, and the label of each case."""
-    for label in sorted(folder.rglob("*.yaml")):
-        named = label.with_suffix("")
-        paths = [*label.parent.glob(f"{named.name}.log*"), *([named] if named.is_dir() else [])]
-        value = yaml.safe_load(label.read_text(encoding="utf-8"))
-        if paths and isinstance(value, dict):
-            yield paths[0], value
+    for log in find_cases([folder]):
+        label = log.with_name(f"{log.name.split('.')[0]}.yaml")
+        value = yaml.safe_load(label.read_text(encoding="utf-8")) if label.exists() else None
+        if isinstance(value, dict):
+            yield log, value
 
 
 def read_text(path: Path) -> str:
     """Read a log, or the logs of a folder."""
     files = [path] if path.is_file() else [one for one in path.rglob("*") if one.is_file()]
-    pieces = (one.read_bytes() for one in files)
-    plain = (gzip.decompress(one) if one[:2] == b"\x1f\x8b" else one for one in pieces)
-    return "\n".join(one.decode(errors="replace") for one in plain)
+    return "\n".join(map(text_of, files))
 
 
 def judge(path: Path, label: Mapping[str, Any]) -> tuple[set[str], set[str], set[str]]:

@@ -9,7 +9,7 @@ lines are kept since they recur (`extraction.recurring_lines`).
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem.core import names
@@ -20,6 +20,7 @@ from postmortem.extraction.formats.generic import parse_metric_line
 from postmortem.extraction.formats.learnt_layouts import LearntFigures
 from postmortem.extraction.formats.records import Record
 from postmortem.extraction.formats.unknown import GenericReader
+from postmortem.extraction.points import MOST_SERIES
 from postmortem.extraction.recurring_lines import MOST_TEXT, RecurringLine, get_wording
 from postmortem.extraction.template_reader import PYTORCH
 from postmortem.reading.prefixes import clean
@@ -44,29 +45,35 @@ def _add(
 ) -> None:
     """Add what is found on the unread lines of one source."""
     known, processes = {curve.name for curve in every}, {curve.where for curve in every}
-    found: dict[tuple[str, ProcessId], Series] = {}
-    for record, line in _iter_records(_list_unread(lines, every, known)):
-        is_only = record.where == NOWHERE and len(processes) == 1
-        where = next(iter(processes)) if is_only else record.where
-        if where not in processes:
-            continue
+    found = defaultdict[tuple[str, ProcessId], list[tuple[float, float, int]]](list)
+    for record, where, line in _iter_records(_list_unread(lines, every, known), processes):
         for name, value in record.values:
-            empty = Series(name, PYTORCH, source, where)
-            found.setdefault((name, where), empty).append(record.step, value, line)
-    for (name, where), series in found.items():
-        if name not in known and name != names.EPOCH and len(series.values) >= _FEWEST:
+            if name not in known and name != names.EPOCH:
+                found[name, where].append((record.step, value, line))
+    for (name, where), points in found.items():
+        if len(points) >= _FEWEST and len(extract.series) < MOST_SERIES:
+            series = Series(name, PYTORCH, source, where)
+            for point in points:
+                series.append(*point)
             series.settle()
             extract.series[name, PYTORCH, source, where] = series
 
 
-def _iter_records(lines: Iterable[RecurringLine]) -> Iterator[tuple[Record, int]]:
-    """Yield the records on some lines, with their raw lines."""
+def _iter_records(
+    lines: Iterable[RecurringLine], processes: Collection[ProcessId]
+) -> Iterator[tuple[Record, ProcessId, int]]:
+    """Yield the records on some lines with their processes, known ones, and raw lines.
+
+    A line that names no process is of the only one.
+    """
     reader = GenericReader()
+    only = next(iter(processes)) if len(processes) == 1 else NOWHERE
     for line in lines:
         cleaned = clean(line.text)
+        where = only if cleaned.where == NOWHERE else cleaned.where
         for settled in reader.read(cleaned.text, cleaned.where, line.line):
-            if not isinstance(settled, LearntFigures):
-                yield settled
+            if where in processes and not isinstance(settled, LearntFigures):
+                yield settled[0], where, settled[1]
 
 
 def _list_unread(

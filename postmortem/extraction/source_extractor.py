@@ -202,16 +202,17 @@ def _complete(extract: Extract) -> Extract:
     """Give what is told only by all that was gathered from a source."""
     fill_from_records(extract.series)
     add_rare_records(extract)
-    _name_lone_means(extract)
+    _name_lone_loss(extract)
     return name_evaluations(name_sections(extract))
 
 
-def _name_lone_means(extract: Extract) -> None:
-    """Name the means over epochs as the figures themselves where no step prints them."""
+def _name_lone_loss(extract: Extract) -> None:
+    """Name the mean loss of epochs `loss` where the process prints none for its steps."""
     known = {(series.name, series.source, series.where) for series in extract.series.values()}
     for key, series in [*extract.series.items()]:
-        own = (key[0].removeprefix(names.OF_EPOCH), *key[1:])
-        if own != key and (own[0], series.source, series.where) not in known:
+        own = (names.LOSS, *key[1:])
+        is_alone = (names.LOSS, series.source, series.where) not in known
+        if series.name == f"{names.OF_EPOCH}{names.LOSS}" and is_alone:
             del extract.series[key]
-            series.name = own[0]
+            series.name = names.LOSS
             extract.series[own] = series

@@ -25,6 +25,8 @@ _MOST_TEXT: Final = 200
 _MOST_LINES: Final = 60
 _LAST: Final = 12
 """Lines at the end of a log among which its closing words stand."""
+_LATEST: Final = 4
+"""The same among which one says that work begins, or shows a bar, if it goes on."""
 _OF_NOTHING: Final = compile_lazily(r"\bcount: 0\b|\bepisodes?_?\w{0,10}: 0\b")
 """A mean over nothing is no number, and says so."""
 _HEADER: Final = compile_lazily(r"Traceback \(most recent call last\):\s*$")
@@ -195,7 +197,9 @@ def detect_after_last_record(observed: Observed) -> Iterator[Anomaly]:
         for number in range(finding.line, finding.end_line + 1)
     }
     for source in observed.tails.keys() - observed.last_records.keys():
-        yield from _detect_end(_list_trailing_lines(observed, source))
+        lines = _list_trailing_lines(observed, source)
+        if not _goes_on(lines):
+            yield from _end(lines)
     for source in observed.last_records:
         lines = [
             line
@@ -205,32 +209,26 @@ def detect_after_last_record(observed: Observed) -> Iterator[Anomaly]:
         yield from _cut_traceback(observed, source)
         yield from _detect_shell_prompt(observed, lines)
         yield from _detect_final_errors(lines)
-        record = _list_trailing_lines(observed, source, records=1)[:1]
-        is_near = len(lines) <= _NEAR and bool(record)
-        is_its_own = is_near and record[0].number == observed.last_records[source]
-        closing = [*(record if is_its_own else ()), *lines]
-        yield from () if _goes_on(lines) else _detect_closing(observed, source, closing, lines)
+        if not _goes_on(lines):
+            yield from _detect_closing(observed, source, lines)
 
 
-def _detect_closing(
-    observed: Observed, source: int, closing: list[_Line], lines: list[_Line]
-) -> Iterator[Anomaly]:
-    """Detect closing words and results behind the last record of a source that stands still."""
-    yield from [*_end(closing)] or _end_of_training(observed, source)
+def _detect_closing(observed: Observed, source: int, lines: list[_Line]) -> Iterator[Anomaly]:
+    """Detect closing words behind the last record, or on it if it is near the end, and results."""
+    record = _list_trailing_lines(observed, source, records=1)[:1]
+    is_near = len(lines) <= _NEAR and bool(record)
+    is_its_own = is_near and record[0].number == observed.last_records[source]
+    found = [*_end([*(record if is_its_own else ()), *lines])]
+    yield from found or _end_of_training(observed, source)
     yield from _detect_results(observed, lines)
-
-
-def _detect_end(lines: list[_Line]) -> Iterator[Anomaly]:
-    """Detect that a program without records says that it is through."""
-    if not _goes_on(lines):
-        yield from _end(lines)
 
 
 def _goes_on(lines: list[_Line]) -> bool:
     """Say whether one of the last lines says that work begins, or shows a bar in its midst."""
-    bars = (BAR_PART.search(line.raw) for line in lines[-_FEWEST_BEFORE:])
-    return any(_GOES_ON.search(line.text) for line in lines[-_FEWEST_BEFORE:]) or any(
-        int(bar["now"]) < NEARLY * int(bar["of"]) for bar in bars if bar
+    latest = lines[-_LATEST:]
+    bars = filter(None, (BAR_PART.search(line.raw) for line in latest))
+    return any(_GOES_ON.search(line.text) for line in latest) or any(
+        int(bar["now"]) < NEARLY * int(bar["of"]) for bar in bars
     )
 
 

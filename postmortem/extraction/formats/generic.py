@@ -25,6 +25,7 @@ from postmortem.extraction.formats.losses import (
 )
 from postmortem.extraction.formats.metric_names import name_of_split
 from postmortem.extraction.formats.metric_pairs import (
+    DECIMALS,
     add_metric_pairs,
     add_speeds,
     parse_bare_metrics,
@@ -45,7 +46,6 @@ from postmortem.extraction.formats.positions import (
 from postmortem.extraction.formats.printed_mappings import PLACE_ITEM, split_printed_items
 from postmortem.extraction.formats.records import Record
 from postmortem.extraction.formats.spelling import (
-    DECIMAL,
     FIGURE,
     MAY_HOLD_VALUE,
     convert_to_ascii,
@@ -112,7 +112,6 @@ _DRAWN_BAR: Final = compile_lazily(r"\[=+(?: \d{1,9}/\d{1,9} =*)?>\.*\]")
 _WHOLE: Final = compile_lazily(r"(?<!\d)(?P<of>[1-9]\d{0,7})/(?P=of)(?!\d)")
 """The position of a pass that has come to its end."""
 _DIGIT: Final = compile_lazily(r"\d")
-_DECIMAL: Final = compile_lazily(rf"[:=]\s{{0,4}}{DECIMAL}")
 _FEWEST_FIGURES: Final = 2
 """Figures of a line that begins with a count, if none of them is called an objective."""
 MAY_BE_BAR: Final = compile_lazily(r"\||it \[|━")
@@ -174,7 +173,9 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
         return _parse_line_of_bar(bar._replace(behind=behind), where, line)
     ways = (_parse_labelled_items, _parse_loss_line, _parse_other_line)
     found = next((one for way in ways if (one := way(text, where, line)) is not None), None)
-    return found and LineFigures(found._replace(passed=_find_ended_pass(text)), None, "", "")
+    if found is None:
+        return None
+    return LineFigures(found._replace(passed=_find_ended_pass(text)), None, "", "")
 
 
 def _find_ended_pass(text: str) -> int:
@@ -474,7 +475,7 @@ def _parse_labelled_items(text: str, where: ProcessId, line: int) -> Found | Non
     """Read a printed mapping behind a split, which is to come again: `Eval: {'acc': 0.5}`."""
     label, items = split_printed_items(text)
     mark = _OF_SPLIT.search(label) if items else None
-    if mark is None or _DECIMAL.search(label):  # figures stand before it, of another split maybe
+    if mark is None or DECIMALS.search(label):  # figures stand before it, of another split maybe
         return None
     word = mark[0].strip("_/ .-")
     split = find_label_split(word, len(word))

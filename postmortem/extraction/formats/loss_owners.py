@@ -9,12 +9,13 @@ others (`avg. loss` at the end of an epoch) keep their names. Any other figure t
 for its steps and for its epochs has two names, too.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from postmortem.core import names
 from postmortem.core.lines import ProcessId
 from postmortem.extraction.formats.losses import is_of_training, is_plain_loss
+from postmortem.extraction.formats.metric_names import name_of_split
 
 _MOST: Final = 4096
 COMMON: Final = frozenset(
@@ -32,6 +33,8 @@ class LossOwners:
         self._own: dict[ProcessId, tuple[str, bool]] = {}
         self._of_steps: dict[tuple[str, ProcessId], bool] = {}
         """Whether a figure was first printed with a step."""
+        self._passes: dict[tuple[str, ProcessId], int] = {}
+        """Batches of the first pass that ended with a loss of a printed name."""
         self.changes = 0
         """How often the training loss of a process has got another name."""
         self.rename: Callable[[str, ProcessId], None] = lambda _name, _where: None
@@ -56,6 +59,21 @@ class LossOwners:
             self.rename(_name_apart(own[0]), where)
             return names.LOSS
         return _name_apart(printed)
+
+    def name_pass(
+        self, batches: int, printed: str, figures: Sequence[str], where: ProcessId
+    ) -> list[str]:
+        """Name the figures at the end of a pass: of a shorter one than the first, an evaluation's.
+
+        Args:
+            batches: of the pass; 0 where the line ends none.
+            printed: the name of its loss.
+            figures: the names of its figures so far.
+            where: the process.
+        """
+        if not batches or batches >= self._passes.setdefault((printed, where), batches):
+            return [*figures]
+        return [name if name in COMMON else name_of_split(name, "val") for name in figures]
 
     def name_figure(self, name: str, where: ProcessId, *, has_step: bool) -> str:
         """Give the name of any other figure of a record that has a step or not."""

@@ -140,14 +140,15 @@ _IS_BOUND: Final = compile_lazily(
     r"(?:the |a |an |in |best|min|max|lowest|highest|target|threshold)", re.IGNORECASE
 )
 """What no curve is called: a bound, a setting, the middle of a sentence."""
-_KNOWN: Final = frozenset({"learning_rate", "grad_norm"})
-_DECIMALS: Final = compile_lazily(rf"[:=](?<=[\w)\]\s].)[:=]?\s{{0,40}}\[?(?={DECIMAL})")
+KNOWN: Final = frozenset({names.LEARNING_RATE, names.GRAD_NORM})
+"""What other patterns read on a line that names a loss."""
+DECIMALS: Final = compile_lazily(rf"[:=](?<=[\w)\]\s].)[:=]?\s{{0,40}}\[?(?={DECIMAL})")
 _BARE: Final = compile_lazily(
     rf"(?<![\w./-])[A-Za-z|][\w./@()|-]{{0,40}}(?:\s?[:=]\s{{0,6}}|\s{{1,8}})(?={DECIMAL})"
 )
-BESIDE_PLACE: Final = (_REWARD, _SCORE, _COUNTED, _CODES, _DECIMALS, _BARE)
+BESIDE_PLACE: Final = (_REWARD, _SCORE, _COUNTED, _CODES, DECIMALS, _BARE)
 """What is a figure on a line without a loss that says where in the run it stands."""
-_FEWEST_DECIMALS: Final = 3
+_FEWESTDECIMALS: Final = 3
 """Names with a decimal that make a line of a step one of metrics, though it names no loss."""
 _SIGN: Final = r"[\"']?(?:\s{0,4}[:=]?\s{0,4}|\s(?:is|was):?\s)"
 """What may stand between a name and its value."""
@@ -270,7 +271,7 @@ def parse_metrics(text: str) -> dict[str, float]:
         found = pattern.search(text)
         if found is not None and (values or not found["value"].rstrip(",").isdecimal()):
             values[name] = parse_value(found["value"]) or 0.0
-    if not values and not _DECIMALS.search(text):
+    if not values and not DECIMALS.search(text):
         return {}
     _add_pairs(text, values, "")
     return values
@@ -309,7 +310,7 @@ def _join_name(name: str, *, is_score: bool) -> str:
 def parse_bare_metrics(text: str) -> dict[str, float]:
     """Give the figures of a line that names no loss and puts no sign before its figures."""
     values: dict[str, float] = {}
-    if len(_BARE.findall(text)) >= _FEWEST_DECIMALS:
+    if len(_BARE.findall(text)) >= _FEWESTDECIMALS:
         _add_pairs(text, values, "")
     return values
 
@@ -367,7 +368,7 @@ def parse_entries(text: str) -> tuple[dict[str, float], int]:
         end, name = match.end(), _join_name(match["name"], is_score="eward" not in match["name"])
         name = find_known_name(name) or f"{split}{name}"
         value = parse_value(match["value"])
-        if value is not None and (not is_passed(name) or name in _KNOWN):
+        if value is not None and (not is_passed(name) or name in KNOWN):
             values.setdefault(name, value)
             has_decimals |= not match["value"].isdecimal()
     if has_decimals:

@@ -16,7 +16,7 @@ from postmortem.core import names
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.extraction.formats.losses import normalise_name
 from postmortem.extraction.formats.metric_names import find_known_name
-from postmortem.extraction.formats.metric_pairs import is_passed
+from postmortem.extraction.formats.metric_pairs import KNOWN, is_passed
 from postmortem.extraction.formats.spelling import DECIMAL, FIGURE, parse_value
 
 _WORD: Final = r"(?:[^\W\d_][\w./@+-]{0,40}|#\d{1,3}(?!\d)|\((?=[^\W\d_])[\w./@ -]{1,20}\))"
@@ -70,8 +70,6 @@ _NO_CURVE: Final = compile_lazily(
     re.IGNORECASE,
 )
 """A bound, a setting, a time, what the machine does, the middle of a sentence: no curve."""
-_READ_HERE: Final = frozenset({names.LEARNING_RATE, names.GRAD_NORM})
-"""What is read otherwise on a line that names a loss."""
 _MOST_LABELS: Final = 2
 _MOST: Final = 64
 
@@ -129,7 +127,7 @@ def _take(pair: "re.Match[str]", values: dict[str, float]) -> bool:
     if value is None or pair["machine"] or _NO_CURVE.search(printed):
         return False
     name = find_known_name(printed) or "_".join(printed.split())
-    if is_passed(name) and name not in _READ_HERE and "loss" not in name.lower():
+    if is_passed(name) and name not in KNOWN and "loss" not in name.lower():
         return False
     values.setdefault(name, value)
     if pair["mean"] and (mean := parse_value(pair["mean"])) is not None:
@@ -157,5 +155,4 @@ def add_other_pairs(text: str, values: dict[str, float], printed: str) -> None:
 @functools.lru_cache(4096)
 def _get_last_word(name: str) -> str:
     """Give the last word of a name, with which each way to write it ends."""
-    word = normalise_name(name.removesuffix(names.SO_FAR)).rsplit("_", 1)[-1]
-    return "norm" if word == "gnorm" else word
+    return normalise_name(name.removesuffix(names.SO_FAR)).rsplit("_", 1)[-1]

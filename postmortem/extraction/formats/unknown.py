@@ -17,8 +17,7 @@ from postmortem.extraction.formats.acceptance import Acceptance
 from postmortem.extraction.formats.bar_records import BarRecords
 from postmortem.extraction.formats.generic import BAR_END, Found, parse_metric_line
 from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
-from postmortem.extraction.formats.loss_owners import COMMON, LossOwners
-from postmortem.extraction.formats.metric_names import name_of_split
+from postmortem.extraction.formats.loss_owners import LossOwners
 from postmortem.extraction.formats.records import Record
 from postmortem.extraction.formats.step_counting import StepCounting
 
@@ -39,7 +38,6 @@ class GenericReader:
         self._kinds = set[str]()
         """Of records of several lines that have been read."""
         self._owners = LossOwners()
-        self._passes: dict[tuple[str, ProcessId], int] = {}  # batches of the first of a kind
         if rename is not None:
             self._owners.rename = rename
         self._ends: dict[tuple[str, ProcessId], Found] = {}
@@ -164,7 +162,7 @@ class GenericReader:
         """Give the names of a layout's values in this process."""
         found = layout.looked.found
         names = [name for name, _ in layout.columns]
-        names = self._name_pass(found, names, where)
+        names = self._owners.name_pass(found.passed, found.printed, names, where)
         return self._name_all(found.printed, names, where, has_step=layout.has_step())
 
     def settled(self, late: LearntFigures) -> tuple[Record, int]:
@@ -198,18 +196,11 @@ class GenericReader:
                 )
             )
         names, figures = [name for name, _ in record.values], [value for _, value in record.values]
-        names = self._name_pass(found, names, record.where)
+        names = self._owners.name_pass(found.passed, found.printed, names, record.where)
         called = self._name_all(found.printed, names, record.where, has_step=found.has_step)
         if called != [name for name, _ in record.values]:
             record = record._replace(values=list(zip(called, figures, strict=True)))
         return record, found.line
-
-    def _name_pass(self, found: Found, names: Sequence[str], where: ProcessId) -> list[str]:
-        """Name the figures of a pass that is shorter than the first of its kind: an evaluation."""
-        if not found.passed:
-            return [*names]
-        is_short = found.passed < self._passes.setdefault((found.printed, where), found.passed)
-        return [name_of_split(one, "val" * is_short) if one not in COMMON else one for one in names]
 
     def _name_all(
         self, printed: str, names: Sequence[str], where: ProcessId, *, has_step: bool
