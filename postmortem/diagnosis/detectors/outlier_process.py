@@ -57,9 +57,10 @@ _GONE: Final = compile_lazily_with_words(
     r"|^(?:pdsh@\S{1,80}: )?(?P<ssh>[A-Za-z][\w.-]{0,80}): ssh exited with exit code 255",
 )
 _DOWN_NODE: Final = compile_lazily(
-    r"^NodeName=(?P<record>\S{1,80})[^\n]*\n(?:[ \t]{1,8}(?!State=)[^\n]*\n){0,16}?[ \t]{1,8}"
-    r"State=[\w+*]*(?:DOWN|NOT_RESPONDING|FAIL)"
-    r"|^(?P<row>[A-Za-z][\w.-]{0,79})\s+\d+\s+\S+\s+(?:down|fail|no_respond)\w*[*~#!%$@^-]?\s",
+    r"^NodeName=(?P<record>\S{1,80})[^\n]*\n(?:[ \t](?![ \t]{0,7}State=)[^\n]*\n){0,16}"
+    r"[ \t]{1,8}State=[\w+*]*(?:DOWN|NOT_RESPONDING|FAIL)"
+    r"|^(?P<row>[A-Za-z][\w.-]{0,79})[ \t]{1,20}\d{1,9}[ \t]{1,20}\S{1,80}[ \t]{1,20}"
+    r"(?:down|fail|no_respond)\w*[*~#!%$@^-]?\s",
     re.MULTILINE,
 )
 """Of `scontrol show node` and `sinfo -N -l`."""
