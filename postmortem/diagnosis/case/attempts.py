@@ -17,10 +17,12 @@ from postmortem.diagnosis.case.run_starts import find_starts
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.one_attempt import select_lines
 from postmortem.reading.file_names import parse_attempts
+from postmortem.rules.traits import Trait, has_trait
 
 START: Final = "context.training-start"
 COMMAND: Final = "context.command"
 _ENDS: Final = frozenset({"cause", "consequence"})
+_SIGNALS: Final = (Trait.SIGNAL_WITHOUT_REASON, Trait.NATIVE_CRASH)
 _LOGS: Final = frozenset({"log", "notebook"})
 """Kinds of sources that tell attempts apart; files of metrics do where nothing else was given."""
 
@@ -87,13 +89,19 @@ def list_ends(extract: Extract, source: int) -> list[int]:
 
 
 def _list_crashes(extract: Extract, source: int) -> list[int]:
-    """List the last lines of the exceptions that came up to the outermost frame of a script."""
-    return sorted(
+    """List the last lines of exceptions of the outermost frame, and of fatal signals."""
+    raised = (
         traceback.end_line
         for traceback, _ in extract.tracebacks
         if traceback.source == source
         and (is_consequence(traceback) or not (traceback.aside or traceback.was_caught()))
     )
+    signals = (
+        finding.end_line
+        for finding in extract.findings_in(source)
+        if finding.role in _ENDS and any(has_trait(finding.signature, trait) for trait in _SIGNALS)
+    )
+    return sorted({*raised, *signals})
 
 
 def count_attempts(spans: Sequence[Span]) -> int:

@@ -31,6 +31,7 @@ nothing more."""
 _PROSE: Final = 400
 """Characters of a line without a level that is no message: a sample, a document, an answer."""
 _THROUGH: Final = "closing-words"
+_BAR_AT_ZERO: Final = "context.bar-at-zero"
 Place = tuple[int, int]
 """A source and a byte offset."""
 
@@ -72,13 +73,18 @@ def _place(finding: Finding) -> Place:
 def _find_repeatedly_survived(
     seen: Iterable[Sighting], extract: Extract, rules: Mapping[str, Signature]
 ) -> Iterator[Finding]:
-    """Yield what was survived several times, the last times included."""
+    """Yield what was survived several times, the last times included.
+
+    No process survives the signal that ends it: records behind that are of another start.
+    """
     same: dict[tuple[str, int, ProcessId], list[Sighting]] = defaultdict(list)
     for sighting in seen:
-        if sighting.finding.role == "cause" and rules[sighting.finding.signature].fatal:
-            same[
-                sighting.finding.signature, sighting.finding.source, sighting.finding.where
-            ].append(sighting)
+        signature = sighting.finding.signature
+        is_end = has_trait(signature, Trait.ENDS_THE_JOB) or has_trait(
+            signature, Trait.NATIVE_CRASH
+        )
+        if sighting.finding.role == "cause" and rules[signature].fatal and not is_end:
+            same[signature, sighting.finding.source, sighting.finding.where].append(sighting)
     for (_, source, where), group in same.items():
         count = extract.count_records_of(source, where)
         survived = sorted({count - sighting.records_before for sighting in group}, reverse=True)
@@ -90,7 +96,7 @@ def _iter_handled(
     seen: Iterable[Sighting], extract: Extract, ends: Mapping[int, int]
 ) -> Iterator[Finding]:
     """Yield errors that were handled: the run completed, began or trained on after them."""
-    begun = _find_training_starts(seen)
+    begun = _find_last_lines(seen, START)
     for sighting in seen:
         finding = sighting.finding
         if finding.role != "cause" or not _may_be_handled(finding):
@@ -139,9 +145,9 @@ def _is_before(finding: Finding, lines: Iterable[int], far: int) -> bool:
     return any(0 <= line - finding.line < far for line in lines)
 
 
-def _find_training_starts(seen: Iterable[Sighting]) -> dict[int, int]:
-    """Give the last line of each source at which training begins."""
-    found = (one.finding for one in seen if one.finding.signature.startswith(START))
+def _find_last_lines(seen: Iterable[Sighting], signatures: str | tuple[str, ...]) -> dict[int, int]:
+    """Give the last line of each source at which one of some signatures is found."""
+    found = (one.finding for one in seen if one.finding.signature.startswith(signatures))
     return {finding.source: finding.line for finding in found}
 
 
@@ -158,7 +164,10 @@ def _is_within(finding: Finding, tracebacks: Iterable[Traceback]) -> bool:
 def _find_shutdown_noise(
     seen: Sequence[Sighting], extract: Extract, known: Mapping[str, Anomaly]
 ) -> Iterator[Finding]:
-    """Yield what the processes print when they are stopped behind the end of the run."""
+    """Yield what the processes print when they are stopped behind the end of the run.
+
+    A signal behind something that has begun since stopped that.
+    """
     ends = {
         sighting.finding.source: sighting.finding.line
         for sighting in seen
@@ -167,7 +176,11 @@ def _find_shutdown_noise(
     }
     if _THROUGH in known:
         ends.setdefault(known[_THROUGH].source, known[_THROUGH].line)
-    for sighting in seen:
-        is_behind = sighting.finding.line > ends.get(sighting.finding.source, sighting.finding.line)
-        if is_behind and has_trait(sighting.finding.signature, Trait.TAKE_DOWN):
-            yield sighting.finding
+    begun = _find_last_lines(seen, (START, _BAR_AT_ZERO))
+    for finding in (sighting.finding for sighting in seen):
+        end = ends.get(finding.source, finding.line)
+        is_of_next = end < begun.get(finding.source, 0) < finding.line
+        is_next_ended = is_of_next and has_trait(finding.signature, Trait.ENDS_THE_JOB)
+        is_noise = has_trait(finding.signature, Trait.TAKE_DOWN) and not is_next_ended
+        if finding.line > end and is_noise:
+            yield finding
