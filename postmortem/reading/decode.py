@@ -129,7 +129,7 @@ def detect(head: bytes, path: str) -> tuple[str, int]:
         sample
     ):
         raise InputError(
-            say("this is a binary file, not a log", "这是二进制文件，不是日志"),
+            say("this is a binary file, not a log"),
             path,
             "name the text log of the run",
         )

@@ -127,7 +127,6 @@ def _is_decisive(kind: str, good: set[str], bad: str) -> bool:
 def _format_contrast(name: str, bad: str, good: str) -> Message:
     return say(
         "{name} {good}: finite; {bad}: not",
-        "{name} {good}：正常；{bad}：NaN/inf",
         name=name,
         good=good,
         bad=bad,

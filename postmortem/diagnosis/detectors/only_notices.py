@@ -56,7 +56,6 @@ def detect_only_warnings(observed: Observed) -> Iterable[Anomaly]:
         if warned is not None:
             message = say(
                 "nothing but notices — {text}",
-                "只有提示性的警告 — {text}",
                 text=cut(rows[warned].text.strip(), _MOST_TEXT),
             )
             yield Anomaly("only-notices", message, source, NOWHERE, warned + 1)
