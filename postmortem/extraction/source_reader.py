@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
 from postmortem.core.message import Message, say
+from postmortem.core.printed_words import join_words
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.formats import error_file
@@ -53,8 +54,7 @@ _MOST_LINES_A_FACT: Final = 20
 _WORD: Final = compile_lazily(r"[A-Za-z][\w'./-]*|[\u4e00-\u9fff]{2}")
 _REFUSAL: Final = compile_lazily(
     r"\b(?:no|not|cannot|without|error|exception|fail\w*|refus\w*|abort\w*|exit\w*|quit\w*|stop\w*"
-    r"|unable|invalid|missing|unsupported|needs?|requires?|must)\b|n't\b"
-    r"|无法|不能|没有|未|失败|错误|退出|缺少|需要|必须",
+    r"|unable|invalid|missing|unsupported|needs?|requires?|must)\b|n't\b|" + join_words("refuses"),
     re.IGNORECASE,
 )
 _FRAMES: Final = say("its only line breaks are carriage returns: lines count its frames")

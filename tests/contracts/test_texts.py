@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import string
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from postmortem.core import catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = sorted((ROOT / "postmortem").rglob("*.py"))
+CHINESE = re.compile("[\u4e00-\u9fff]")
 IN_CODE = texts.extract_messages()
 CATALOGUE = texts.read_catalogue()
 
@@ -75,6 +77,17 @@ def test_a_message_is_written_where_it_is_worded() -> None:
         if isinstance(node, ast.Call)
         and getattr(node.func, "id", "") in texts.KEYWORDS
         and {getattr(argument, "value", None).__class__ for argument in node.args} != {str}
+    ]
+    assert found == []
+
+
+def test_code_holds_no_chinese() -> None:
+    """Texts stand in the catalogue, knowledge in `patterns/`."""
+    found = [
+        (path.relative_to(ROOT), line)
+        for path in CODE
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if CHINESE.search(line)
     ]
     assert found == []
 

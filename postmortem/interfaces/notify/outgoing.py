@@ -4,9 +4,9 @@ In: a `Notice`, a secret, the time. Out: the body, headers and parameters of a r
 what went wrong. Not here: sending it (`notify.posting`), the text (`report.chat_text`).
 
 Sources: docs.slack.dev, "Sending messages using incoming webhooks"; open.feishu.cn,
-"自定义机器人使用指南"; open.dingtalk.com, "自定义机器人安全设置"; developer.work.weixin.qq.com,
-"消息推送配置说明"; standardwebhooks.com for what programs get. Feishu, DingTalk and WeCom
-answer 200 to what they refuse: the number in the body tells.
+on custom bots; open.dingtalk.com, on the security settings of custom bots;
+developer.work.weixin.qq.com, on pushed messages; standardwebhooks.com for what programs get.
+Feishu, DingTalk and WeCom answer 200 to what they refuse: the number in the body tells.
 """
 
 import base64
