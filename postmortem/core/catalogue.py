@@ -7,7 +7,6 @@ for (`core.message`), how the catalogue is kept up to date (`tools/texts.py`).
 
 import functools
 import gettext
-import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -47,6 +46,8 @@ def load_catalogue() -> Callable[[str], str]:
 
 def parse_catalogue(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Give the keys and texts of a `.po` file, without its header and what is marked obsolete."""
+    import json  # noqa: PLC0415 -- a start does not pay for what a checkout reads
+
     entry: dict[str, str] = {}
     name = ""
     for line in [*lines, 'msgid ""']:

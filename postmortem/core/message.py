@@ -62,9 +62,10 @@ class Message(NamedTuple):
 
     def __eq__(self, other: object) -> bool:
         """Compare the wordings, whether or not they have been looked up, and the values."""
-        if not isinstance(other, Message) or self.en != other.en or self.values != other.values:
+        if not isinstance(other, Message) or self.en != other.en or self.one != other.one:
             return False
-        return self[1::2] == other[1::2] or self.zh == other.zh
+        is_same = (self.own_zh, self.context) == (other.own_zh, other.context)
+        return self.values == other.values and (is_same or self.zh == other.zh)
 
     def __hash__(self) -> int:
         """Hash the English wording: values need not have a hash."""
