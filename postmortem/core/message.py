@@ -52,6 +52,10 @@ class Message(NamedTuple):
         """Give the sentence in English and in Chinese."""
         return self.text("en"), self.text("zh")
 
+    def by_language(self) -> dict[str, str]:
+        """Give the sentence as the files of the rules hold theirs: under `en` and `zh`."""
+        return {"en": self.text("en"), "zh": self.text("zh")}
+
     def __str__(self) -> str:
         """Give the sentence in English."""
         return self.text("en")

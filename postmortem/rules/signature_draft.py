@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from postmortem.core.errors import UsageError
 from postmortem.core.message import say
-from postmortem.core.names import LANGUAGES
 from postmortem.rules.common_wording import build_pattern, find_common_parts, select_fixed_texts
 
 _LONGEST: Final = 400
@@ -48,10 +47,9 @@ def write_skeleton_for_lines(lines: Iterable[str], cause: str | None = None) -> 
     anchor = _select_anchor(select_fixed_texts(parts), texts)
     name = re.sub(r"[^a-z0-9]+", "-", anchor.lower()).strip("-")[:40].strip("-")
     area = cause.split(".")[0] if cause else "unknown"
-    title = say("{todo}: what it means", todo=_TODO)
     rule: dict[str, Any] = {
         "id": f"{area}.mine.{name or 'line'}",
-        "title": dict(zip(LANGUAGES, title.both(), strict=True)),
+        "title": say("{todo}: what it means", todo=_TODO).by_language(),
         "anchors": [anchor],
         "match": build_pattern(parts),
         "role": "cause" if cause else "context",
