@@ -36,9 +36,9 @@ class ProcessId(NamedTuple):
         )
         if self.node is not None:
             return (
-                say("{name} on {node}", "{name}（节点 {node}）", name=name, node=self.node)
+                say("{name} on {node}", name=name, node=self.node)
                 if name
-                else say("on {node}", "节点 {node}", node=self.node)
+                else say("on {node}", node=self.node)
             )
         return quote(name or (f"pid {self.pid}" if self.pid is not None else ""))
 

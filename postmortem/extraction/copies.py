@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from postmortem.core.job_facts import Source
 from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.core.message import Message, join_list, say
+from postmortem.core.message import SEMICOLON, Message, join_list, say
 from postmortem.extraction.facts.series import Series
 from postmortem.extraction.printed_rounding import (
     estimate_rounding,
@@ -72,8 +72,7 @@ class Copies:
                     _format_copy_note(sources[leading].path, names)
                     for leading, names in leaders.items()
                 ],
-                "; ",
-                "；",
+                SEMICOLON,
             )
             for source, leaders in by_source.items()
         }
@@ -99,7 +98,6 @@ def find_copies(series: Mapping[Key, Series], sources: Sequence[Source[Any]]) ->
 def _format_copy_note(path: str, names: Sequence[str]) -> Message:
     return say(
         "{names} as in {path}, which has most of it",
-        "{names} 与 {path} 相同，后者最完整",
         names=", ".join(sorted(names)[:_MOST_NAMED]),
         path=PurePath(path).name,
     )

@@ -15,7 +15,15 @@ from typing import Final
 from postmortem.core.errors import InputError, PatternError
 from postmortem.core.job_facts import Source
 from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.core.message import Message, add_label, convert_to_message, cut, join_list, say
+from postmortem.core.message import (
+    SEMICOLON,
+    Message,
+    add_label,
+    convert_to_message,
+    cut,
+    join_list,
+    say,
+)
 from postmortem.extraction.copies import find_copies
 from postmortem.extraction.extract import Extract, bound_series_points
 from postmortem.extraction.facts.fact_store import STATED_BY_CALLER
@@ -168,7 +176,7 @@ class _Reader:
         self.gathered.copies = find_copies(series, sources)
         for index, note in self.gathered.copies.notes(sources).items():
             notes = [sentence for sentence in (sources[index].note, note) if sentence]
-            sources[index] = replace(sources[index], note=join_list(notes, "; ", "；"))
+            sources[index] = replace(sources[index], note=join_list(notes, SEMICOLON))
         return self.gathered
 
     def require_something(self) -> None:
@@ -214,6 +222,5 @@ def _describe_reader_error(error: Exception) -> Message:
     message = cut(" ".join(str(error).split()), _MOST_MESSAGE)
     return say(
         "reading it failed with {kind}",
-        "读取时出错：{kind}",
         kind=f"{type(error).__name__}: {message}" if message else type(error).__name__,
     )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from postmortem.core.job_facts import Source
 from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.core.message import NOTHING, Message, add_label, join_list
+from postmortem.core.message import NOTHING, SEMICOLON, Message, add_label, join_list
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.source_reader import SourceReader, identify_source_type
 from postmortem.reading.decode import Text
@@ -57,7 +57,7 @@ def read_whole_source(
         opened.compression,
         where,
         read.kind,
-        join_list(notes, "; ", "；") if notes else NOTHING,
+        join_list(notes, SEMICOLON) if notes else NOTHING,
         opened.digest,
         is_file(origin),
     )

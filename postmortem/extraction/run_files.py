@@ -40,7 +40,7 @@ from postmortem.reading.sources import Readable
 _ROW_BYTES: Final = 1 << 20
 _AT_ONCE: Final = 1 << 20
 _METRICS, _SETTINGS = "metrics", "environment"
-_CUT: Final = say("only its beginning was read", "只读取了开头部分")
+_CUT: Final = say("only its beginning was read")
 _HISTORY_BYTES: Final = 32 << 20
 """Of a history, whose lists are read whole."""
 _MOST_OTHERS: Final = 200
@@ -209,7 +209,7 @@ class RunFiles:
         if len(head) >= SNIFF:
             notes.append(_CUT)
         elif config.broken is not None:
-            notes.append(say("breaks off at line {line}", "在第 {line} 行中断", line=config.broken))
+            notes.append(say("breaks off at line {line}", line=config.broken))
         return ReadSource(part, notes, _SETTINGS)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
 from postmortem.core.message import Message, say
+from postmortem.core.printed_words import join_words
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.formats import error_file
@@ -43,14 +44,9 @@ _ERROR_FILE_BYTES: Final = 16 << 20
 """An error file holds one message and its call stack, and is read whole."""
 _HEAD: Final = 65536
 """Characters by which it is told what a text is."""
-_CUT: Final = say("only its beginning was read", "只读取了开头部分")
-_DOCUMENT: Final = say(
-    "source code or a document, not a training log", "是源代码或文档，不是训练日志"
-)
-_JSON: Final = say(
-    "JSON in which no metric was recognised, not a training log",
-    "JSON 文件，其中没有识别出任何指标，不是训练日志",
-)
+_CUT: Final = say("only its beginning was read")
+_DOCUMENT: Final = say("source code or a document, not a training log")
+_JSON: Final = say("JSON in which no metric was recognised, not a training log")
 _FEWEST_WORDS: Final = 4
 """Words of a sentence; a cell of a table, or `Could not collect` of a dump, has fewer."""
 _MOST_LINES_A_FACT: Final = 20
@@ -58,14 +54,10 @@ _MOST_LINES_A_FACT: Final = 20
 _WORD: Final = compile_lazily(r"[A-Za-z][\w'./-]*|[\u4e00-\u9fff]{2}")
 _REFUSAL: Final = compile_lazily(
     r"\b(?:no|not|cannot|without|error|exception|fail\w*|refus\w*|abort\w*|exit\w*|quit\w*|stop\w*"
-    r"|unable|invalid|missing|unsupported|needs?|requires?|must)\b|n't\b"
-    r"|无法|不能|没有|未|失败|错误|退出|缺少|需要|必须",
+    r"|unable|invalid|missing|unsupported|needs?|requires?|must)\b|n't\b|" + join_words("refuses"),
     re.IGNORECASE,
 )
-_FRAMES: Final = say(
-    "its only line breaks are carriage returns: lines count its frames",
-    "文件只用回车符换行：行号按进度条的帧计数",
-)
+_FRAMES: Final = say("its only line breaks are carriage returns: lines count its frames")
 
 
 class SourceReader:
@@ -240,7 +232,6 @@ def _list_notes(text: Text) -> list[Message]:
         notes.append(
             say(
                 "{count} printed texts of more than 16 MiB were passed over",
-                "有 {count} 段超过 16 MiB 的输出文本已跳过",
                 count=text.printed.passed_over,
             )
         )

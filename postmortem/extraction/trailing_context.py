@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from postmortem.core.lazy_regex import compile_lazily, compile_lazily_with_words
+from postmortem.core.printed_words import join_words
 from postmortem.extraction.frames import Row, is_exception_line
 from postmortem.reading.prefixes import LOUD, Cleaned
 from postmortem.reading.windows import View, is_same_process
@@ -85,7 +86,7 @@ _SAYS_CAUGHT: Final = compile_lazily_with_words(
 _GOES_ON: Final = compile_lazily(
     r"\bskip(?:s|ped|ping)?\b|\bcontinu(?:e|es|ing)\b|\bignor(?:ed|ing)\b|\bleft out\b"
     r"|\bretry(?:ing)?\b|\bretries\b|\b(?:try|trying) (?:again|an?|the|another|with|next)\b"
-    r"|\bfall(?:s|ing)? ?back\b|\binstead\b|跳过|忽略|继续|重试",
+    r"|\bfall(?:s|ing)? ?back\b|\binstead\b|" + join_words("goes-on"),
     re.IGNORECASE,
 )
 """What a program says of an error with which it does not end."""
@@ -100,8 +101,8 @@ _GIVES_UP: Final = compile_lazily(
 _ENDS: Final = compile_lazily(
     r"\b(?:un(?:handled|caught|expected|recoverable)|fatal|giving up|gave up|exit(?:ing)?"
     r"|abort(?:ed|ing)?|crash(?:ed)?|refus\w*|exceeded)\b"
-    r"|caught in function '(?:main|<module>|train\w*|run|fit)'|训练(?:失败|中断|异常|崩溃|出错)"
-    r"|退出|终止|放弃",
+    r"|caught in function '(?:main|<module>|train\w*|run|fit)'|"
+    + join_words("training-fails", "exits"),
     re.IGNORECASE,
 )
 """What it says of one with which it does."""

@@ -129,9 +129,7 @@ def run_triage(config: TriageConfig, report_progress: ProgressCallback) -> Triag
     }
     value = build_overview(together, tool, time.time(), len(found.left_out), links)
     _write(together, value, links, config)
-    return TriageDone(
-        value, (*notes, say("wrote {page}", "已写入 {page}", page=config.output / PAGE))
-    )
+    return TriageDone(value, (*notes, say("wrote {page}", page=config.output / PAGE)))
 
 
 def _build_judging(config: TriageConfig) -> Judging:
@@ -188,7 +186,6 @@ def _load_allocations(
     first = records.bad[0]
     note = say(
         "{count} rows of the scheduler's file could not be used; the first: {where}: {why}",
-        "调度器文件中有 {count} 行无法使用；第一处：{where}：{why}",
         count=len(records.bad),
         where=first.where,
         why=first.why,
@@ -206,7 +203,6 @@ def _build_no_job_error(config: TriageConfig, found: JobsFound) -> PostmortemErr
 def _describe_shard(shard: tuple[int, int], jobs: int) -> Message:
     return say(
         "part {which} of {parts}: {jobs} jobs judged; run the same without --shard for the page",
-        "第 {which}/{parts} 部分：已判断 {jobs} 个作业；不带 --shard 再运行一次即可生成页面",
         which=shard[0],
         parts=shard[1],
         jobs=jobs,

@@ -89,7 +89,7 @@ def unpack_bundle(name: str, content: bytes, folder: Path, unpacking: Unpacking,
                     return
     except _BROKEN as error:
         raise InputError(
-            say("the archive cannot be read: {why}", "压缩包无法读取：{why}", why=error),
+            say("the archive cannot be read: {why}", why=error),
             name,
             "pack it again, without a password",
         ) from error
@@ -156,7 +156,7 @@ def _find_free_path(path: Path, written: set[Path]) -> Path:
 
 def _build_too_many_error(name: str, most: int) -> InputError:
     return InputError(
-        say("more than {most} files in it", "其中的文件超过 {most} 个", most=most),
+        say("more than {most} files in it", most=most),
         name,
         "pack fewer files",
     )

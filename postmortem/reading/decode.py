@@ -129,7 +129,7 @@ def detect(head: bytes, path: str) -> tuple[str, int]:
         sample
     ):
         raise InputError(
-            say("this is a binary file, not a log", "这是二进制文件，不是日志"),
+            say("this is a binary file, not a log"),
             path,
             "name the text log of the run",
         )
@@ -158,7 +158,7 @@ def _is_utf8(head: bytes) -> bool:
 def _is_gbk(head: bytes) -> bool:
     """Chinese in GBK is runs of high bytes; in a Western log they stand alone between letters."""
     text = head[:-1].decode("gb18030", "replace")
-    common = sum("一" <= char <= "鿿" for char in text)
+    common = sum("\u4e00" <= char <= "\u9fff" for char in text)
     in_runs = sum(map(len, re.findall(rb"[\x80-\xff]{2,}", head)))
     return (
         common > 0

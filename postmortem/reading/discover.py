@@ -22,24 +22,19 @@ _DIGITS: Final = compile_lazily(r"([0-9]+)")
 _MOST_FILES: Final = 4096
 _MOST_LISTED: Final = 500
 """Files that are not read and are listed one by one; the others are counted."""
-_TOO_MANY: Final = say(
-    "more than {count} files in one job", "一个任务的文件超过 {count} 个", count=_MOST_FILES
-)
+_TOO_MANY: Final = say("more than {count} files in one job", count=_MOST_FILES)
 
 
 _MOST_SEEN: Final = 100_000
 """Files of a folder that are looked at by name."""
 _TOO_LARGE: Final = say(
     "the folder holds more than {count:,} files; the rest was not looked at",
-    "文件夹中的文件超过 {count:,} 个；其余部分未查看",
     count=_MOST_SEEN,
 )
-_OUTSIDE: Final = say(
-    "a link that leads out of the folders that may be read", "链接指向允许读取的文件夹之外"
-)
+_OUTSIDE: Final = say("a link that leads out of the folders that may be read")
 _READ_THOUGH_HIDDEN: Final = frozenset({".hydra"})
 INSTALLED: Final = frozenset({"site-packages", "node_modules", "__pycache__"})
-PACKAGES: Final = say("installed packages, no logs", "已安装的包，不是日志")
+PACKAGES: Final = say("installed packages, no logs")
 _DUMP_HEAD: Final = 4096
 """Bytes of a Python file by which a dumped configuration is told from code."""
 
@@ -110,7 +105,6 @@ def _walk(folder: Path, within: Sequence[Path] | None) -> Iterator[Candidate]:
             str(folder),
             say(
                 "{count} more files that are not read",
-                "另有 {count} 个文件未读取",
                 count=left - _MOST_LISTED,
             ),
         )
@@ -172,7 +166,7 @@ def _build_sort_key(path: Path) -> list[list[tuple[bool, int, str]]]:
 
 
 def _describe_open_error(error: OSError) -> Message:
-    return say("cannot be opened: {why}", "无法打开：{why}", why=error.strerror)
+    return say("cannot be opened: {why}", why=error.strerror)
 
 
 def _get_skip_reason(path: Path) -> Message | None:
@@ -184,9 +178,7 @@ def _get_skip_reason(path: Path) -> Message | None:
         status = path.stat()
     except OSError as error:  # a link that leads nowhere, or in a circle
         return _describe_open_error(error)
-    return describe_special_file(status.st_mode) or (
-        None if status.st_size else say("empty", "空文件")
-    )
+    return describe_special_file(status.st_mode) or (None if status.st_size else say("empty"))
 
 
 def is_configuration(path: Path) -> bool:

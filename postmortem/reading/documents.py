@@ -14,6 +14,7 @@ from typing import Final
 
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE
+from postmortem.core.printed_words import join_words
 from postmortem.reading.prefixes import clean, has_srun_labels
 
 _LARGEST: Final = 256 << 10
@@ -57,7 +58,7 @@ _PATCH: Final = compile_lazily(r"(?:diff --git |--- \S+\n\+\+\+ |Index: )")
 _HUNK: Final = compile_lazily(r"^@@ -\d", re.MULTILINE)
 _SECTION: Final = compile_lazily(
     r"^#{1,4} +(?:install|usage\b|licen[sc]e\b|change ?log\b|contribut|citation\b|getting started"
-    r"|requirements\b|\[?v?\d{1,3}\.\d{1,3}\.\d|安装|使用|许可|更新日志|快速开始|贡献|引用)",
+    r"|requirements\b|\[?v?\d{1,3}\.\d{1,3}\.\d|" + join_words("document-sections") + ")",
     re.IGNORECASE | re.MULTILINE,
 )
 

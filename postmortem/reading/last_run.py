@@ -97,7 +97,6 @@ def find_earlier_runs(paths: Iterable[Path], folder: Path) -> dict[Path, Message
             for run in ranked[:-1]:
                 why = say(
                     "of an earlier run; for that one, analyze {folder}",
-                    "属于更早的一次训练；要分析它，请指定 {folder}",
                     folder=str(run),
                 )
                 earlier |= dict.fromkeys(runs[run], why)

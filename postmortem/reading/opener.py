@@ -97,14 +97,12 @@ class Opened:
         if allowed.spent > allowed.most:
             return say(
                 "{what} unpacks to more than {count:,} bytes; the rest was not read",
-                "{what}解压后超过 {count:,} 字节；其余部分未读取",
                 what=self._kind(),
                 count=allowed.most,
             )
         return say(
             "{what} unpacks to more than {times:,} times its size, as no log does; only its first"
             " {count:,} bytes were read",
-            "{what}解压后超过其大小的 {times:,} 倍，不像日志；只读取了前 {count:,} 字节",
             what=self._kind(),
             times=allowed.times,
             count=self.bytes_read,
@@ -117,7 +115,6 @@ class Opened:
         if not self.compression and self.bytes_read < self._status.st_size:
             return say(
                 "it was shortened while it was read: {size:,} bytes before, {count:,} read",
-                "读取期间文件被截短：原有 {size:,} 字节，读到 {count:,} 字节",
                 size=self._status.st_size,
                 count=self.bytes_read,
             )
@@ -127,21 +124,17 @@ class Opened:
             return None
         if os.path.samestat(now, self._status):
             return None
-        return say(
-            "another file took its name while it was read; this is the old one",
-            "读取期间另一个文件占用了它的名字；读取的是旧文件",
-        )
+        return say("another file took its name while it was read; this is the old one")
 
     def _kind(self) -> Message:
         if self.compression:
-            return say("{kind}", "{kind} 压缩包", kind=self.compression)
-        return say("file", "文件")
+            return say("{kind}", kind=self.compression)
+        return say("file")
 
     def _build_unreadable_error(self, error: Exception) -> InputError:
         return InputError(
             say(
                 "the {what} cannot be read: {error}",
-                "{what}无法读取：{error}",
                 what=self._kind(),
                 error=error,
             ),
@@ -152,7 +145,6 @@ class Opened:
     def _describe_broken(self, error: Exception) -> Message:
         return say(
             "{what} breaks off after {count} bytes: {error}",
-            "{what}在 {count} 字节之后中断：{error}",
             what=self._kind(),
             count=self.bytes_read,
             error=error,
@@ -181,7 +173,6 @@ class _BorrowedStream(io.RawIOBase):
             raise InputError(
                 say(
                     "the stream gives {kind}, not bytes",
-                    "数据流给出的是 {kind}，不是字节",
                     kind=type(data).__name__,
                 ),
                 self._name,
@@ -221,7 +212,6 @@ def open_log(origin: Origin, unpacking: Unpacking | None = None) -> Opened:
         raise InputError(
             say(
                 "cannot be opened: {why}",
-                "无法打开：{why}",
                 why=getattr(error, "strerror", None) or error,
             ),
             origin,
@@ -258,7 +248,7 @@ def _open_unpacked(
         head = file.peek(8)
     except OSError as error:
         raise InputError(
-            say("cannot be read: {why}", "无法读取：{why}", why=error.strerror or error),
+            say("cannot be read: {why}", why=error.strerror or error),
             path,
             "check the file",
         ) from error
@@ -268,11 +258,11 @@ def _open_unpacked(
 def describe_special_file(mode: int) -> Message | None:
     """Say what a thing is that is neither file nor folder; None for these."""
     if stat.S_ISFIFO(mode):
-        return say("a pipe, not a file", "是管道，不是文件")
+        return say("a pipe, not a file")
     if stat.S_ISSOCK(mode):
-        return say("a socket, not a file", "是 socket，不是文件")
+        return say("a socket, not a file")
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-        return say("a device, not a file", "是设备，不是文件")
+        return say("a device, not a file")
     return None
 
 

@@ -84,7 +84,7 @@ def _read_head(number: int, path: str) -> bytes:
         if any(event & select.POLLHUP for _, event in poll.poll(_LOOK)):
             return b""
     raise InputError(
-        say("this is a pipe to which no program writes", "这是管道，但没有程序向它写入"),
+        say("this is a pipe to which no program writes"),
         path,
         "start the program that writes to it first, or name the log file",
     )

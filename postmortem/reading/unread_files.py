@@ -50,24 +50,18 @@ _OF_MODEL: Final = (
 _POINTERS: Final = ("latest", "last_checkpoint", "latest_checkpointed_iteration.txt", "checkpoint")
 _WANDB_LOGS: Final = frozenset({"debug.log", "debug-internal.log", "debug-core.log"})
 _MLFLOW_RUN: Final = compile_lazily(r"[0-9a-f]{32}\Z")
-_UNPICKLED: Final = say(
-    "a pickle: reading it would run code that stands in it",
-    "是 pickle 文件：读取它会执行其中的代码",
-)
+_UNPICKLED: Final = say("a pickle: reading it would run code that stands in it")
 _ARGUMENTS: Final = say(
-    "the Trainer's arguments as a pickle: reading it would run code that stands in it",
-    "Trainer 参数的 pickle 文件：读取它会执行其中的代码",
+    "the Trainer's arguments as a pickle: reading it would run code that stands in it"
 )
 _SUFFIXES: Final = {
     **dict.fromkeys((".pkl", ".pickle"), _UNPICKLED),
-    **dict.fromkeys(_CODE, say("source code, not a log", "是源代码，不是日志")),
+    **dict.fromkeys(_CODE, say("source code, not a log")),
 }
 _NAMES: Final = {
     "training_args.bin": _ARGUMENTS,
-    **dict.fromkeys(
-        _OF_MODEL, say("belongs to the model, not to its training", "属于模型本身，不是训练记录")
-    ),
-    **dict.fromkeys(_POINTERS, say("names a checkpoint", "只记录检查点的名字")),
+    **dict.fromkeys(_OF_MODEL, say("belongs to the model, not to its training")),
+    **dict.fromkeys(_POINTERS, say("names a checkpoint")),
 }
 
 
@@ -75,24 +69,21 @@ def get_skip_reason(path: PurePath) -> Message | None:
     """Say why a file of this name is not read; None if it may be."""
     suffix = path.suffix.lower()
     if suffix in _BINARY and path.name not in _NAMES:
-        return say("{suffix} files are not logs", "{suffix} 文件不是日志", suffix=suffix)
+        return say("{suffix} files are not logs", suffix=suffix)
     return _NAMES.get(path.name) or _SUFFIXES.get(suffix) or _get_tracker_skip_reason(path, suffix)
 
 
 def _get_tracker_skip_reason(path: PurePath, suffix: str) -> Message | None:
     """Give the reason why a file of wandb or MLflow is not read."""
     if suffix == ".wandb":
-        return say(
-            "wandb's binary record; what the run printed is in files/output.log",
-            "wandb 的二进制记录；训练的输出在 files/output.log 中",
-        )
+        return say("wandb's binary record; what the run printed is in files/output.log")
     if path.name in _WANDB_LOGS and "wandb" in path.parts:
-        return say("wandb's own log, not the run's", "wandb 自身的日志，不是训练的")
+        return say("wandb's own log, not the run's")
     is_tag = any(
         part == "tags" and _MLFLOW_RUN.match(before)
         for before, part in zip(path.parts, path.parts[1:], strict=False)
     )
     is_meta = path.name == "meta.yaml" and "mlruns" in path.parts
     if is_tag or is_meta:
-        return say("MLflow's own record", "MLflow 自身的记录")
+        return say("MLflow's own record")
     return None

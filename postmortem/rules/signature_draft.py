@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from postmortem.core.errors import UsageError
+from postmortem.core.message import say
 from postmortem.rules.common_wording import build_pattern, find_common_parts, select_fixed_texts
 
 _LONGEST: Final = 400
@@ -48,7 +49,7 @@ def write_skeleton_for_lines(lines: Iterable[str], cause: str | None = None) -> 
     area = cause.split(".")[0] if cause else "unknown"
     rule: dict[str, Any] = {
         "id": f"{area}.mine.{name or 'line'}",
-        "title": {"en": f"{_TODO}: what it means", "zh": f"{_TODO}：含义"},
+        "title": say("{todo}: what it means", todo=_TODO).by_language(),
         "anchors": [anchor],
         "match": build_pattern(parts),
         "role": "cause" if cause else "context",

@@ -42,6 +42,7 @@ def test_the_wheel_carries_its_data(wheel: Path) -> None:
     assert {
         "postmortem/py.typed",
         "postmortem/_data/knowledge.json",
+        "postmortem/locale/zh/LC_MESSAGES/postmortem.mo",
         "postmortem/_data/patterns/taxonomy.yaml",
         "postmortem/_data/templates/report.html.j2",
         "postmortem/_data/models/text.safetensors",

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from postmortem.core.lines import ProcessId
-from postmortem.core.message import quote, say
+from postmortem.core.message import Message, quote
 from postmortem.core.watching import ENDS, KINDS, Ended, Noted, Warned
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.watch_events import EventFormatter, serialize_event, serialize_events
@@ -17,7 +17,7 @@ WARNED = Warned(
     ProcessId(rank=3, node="gpu17.cluster.lan"),
     21,
     20.0,
-    say("loss nan; before: {x}", "loss nan；此前：{x}", x=2.5),
+    Message("loss nan; before: {x}", "loss nan；此前：{x}", {"x": 2.5}),
     "step 20 loss nan \x1b[2J\x07 host gpu17.cluster.lan",
     1.8e9,
     "/home/mueller/out/checkpoint-10",

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from postmortem.core.findings import Traceback
 from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.printed_words import join_words
 from postmortem.core.visible import get_last_draw
 from postmortem.extraction.extract import Extract
 from postmortem.reading.prefixes import LOUD, Cleaned, clean, has_srun_labels
@@ -31,8 +32,7 @@ _EXCEPTION: Final = compile_lazily(
 )
 _ERROR_LINE: Final = compile_lazily(
     r"(?:\[?(?:fatal|critical|error|panic)\]?(?: error)?(?:[:!,]| -+) ?|error \(\S{1,160}\) "
-    r"|(?:fatal|critical) error\b|(?:出现|发生)?(?:严重)?错误[:：]|配置(?:有误|错误)[:：])"
-    r"(?P<message>.*)",
+    r"|(?:fatal|critical) error\b|" + join_words("error-begins") + r")(?P<message>.*)",
     re.IGNORECASE,
 )
 _FIGURE: Final = compile_lazily(

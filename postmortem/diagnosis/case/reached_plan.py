@@ -69,14 +69,12 @@ def _describe_end(
     if _is_last_step(progress) or (is_through and _is_at_end(progress, epochs)):
         return say(
             "the last record is of epoch {epoch:g} of {planned:g}, which is through",
-            "最后一条记录属于第 {epoch:g} 轮，共 {planned:g} 轮，该轮已完成",
             epoch=progress.epoch,
             planned=progress.planned_epochs,
         )
     if is_through and progress.planned_epochs is None and epochs[-1] in whole:
         return say(
             "the last record is of epoch {epoch:g}, at which another attempt ended as well",
-            "最后一条记录属于第 {epoch:g} 轮，另一次运行也在该轮结束",
             epoch=epochs[-1],
         )
     return None

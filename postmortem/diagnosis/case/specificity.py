@@ -9,6 +9,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final
 
 from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.printed_words import join_words
 from postmortem.extraction.extract import Sighting
 from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
@@ -18,14 +19,14 @@ _OF_A_COMMAND: Final = compile_lazily(r"^\s{0,80}(?:[$%>#] |--?[A-Za-z])|\\\s{0,
 
 _GOES_ON: Final = compile_lazily(
     r"\b(?:ignor(?:ed|ing)|skipp(?:ed|ing)|fall(?:ing|s)? ?back|retrying|respawn\w*|recovered"
-    r"|reconnect(?:ed|ing)|will (?:retry|continue|be (?:ignored|skipped))|continuing)\b"
-    r"|忽略|跳过|重试|继续",
+    r"|reconnect(?:ed|ing)|will (?:retry|continue|be (?:ignored|skipped))|continuing)\b|"
+    + join_words("goes-on"),
     re.IGNORECASE,
 )
 """That whoever prints it goes on, so that it ends nothing."""
 _ENDS: Final = compile_lazily(
     r"\b(?:giv\w{1,4} up|gave up|fatal|abort\w*|exit\w*|stop\w*|cannot|unable|fail\w* after|kill\w*"
-    r"|terminat\w*|raise\w*|out of retries|exhausted)\b|放弃|终止|停止|退出",
+    r"|terminat\w*|raise\w*|out of retries|exhausted)\b|" + join_words("ends"),
     re.IGNORECASE,
 )
 

@@ -61,7 +61,7 @@ def load_evidence_model(path: Path) -> EvidenceModel:
         return parse_evidence_model(path.read_bytes())
     except (OSError, LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(
-            say("the evidence model cannot be used", "证据模型无法使用"),
+            say("the evidence model cannot be used"),
             path,
             "install the program again, or leave the models out with --no-model",
         ) from error

@@ -220,7 +220,7 @@ def _get_tensor(name: str, entry: Mapping[str, Any], body: memoryview) -> memory
 
 def _build_input_error(path: Path, why: str) -> InputError:
     return InputError(
-        say("the model cannot be used: {why}", "模型无法使用：{why}", why=why),
+        say("the model cannot be used: {why}", why=why),
         path,
         "train it again with `postmortem train`, or leave it out with --no-model",
     )

@@ -158,7 +158,7 @@ def _parse_tree(rows: Sequence[Sequence[Any]], count: int) -> Tree:
 
 def _build_input_error(path: Path, why: str) -> InputError:
     return InputError(
-        say("the model of curves cannot be used: {why}", "曲线模型无法使用：{why}", why=why),
+        say("the model of curves cannot be used: {why}", why=why),
         path,
         "install the package again, or leave the models out with --no-model",
     )

@@ -268,7 +268,6 @@ def show(point: Point) -> Message:
     """Give the value of a point and its place."""
     return say(
         "{value:g} at {place}",
-        "{value:g}（{place}）",
         value=point.value,
         place=format_position(point),
     )
@@ -277,9 +276,9 @@ def show(point: Point) -> Message:
 def format_position(point: Point) -> Message:
     """Name the place of a point: its step, else its raw line."""
     return (
-        say("line {line}", "第 {line} 行", line=point.line)
+        say("line {line}", line=point.line)
         if math.isnan(point.step)
-        else say("step {step:g}", "第 {step:g} 步", step=point.step)
+        else say("step {step:g}", step=point.step)
     )
 
 

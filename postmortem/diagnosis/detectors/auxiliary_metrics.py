@@ -75,7 +75,7 @@ def detect_nonfinite_metrics(observed: Observed) -> Iterable[Anomaly]:
             continue
         bad = _find_nonfinite_after_finite(curves, series)
         if bad is not None:
-            message = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(bad))
+            message = say("{name} {shown}", name=name, shown=show(bad))
             return [curves.shape("nan-metric", message, bad.line)]
     return []
 
@@ -145,7 +145,6 @@ def _detect_metric_growth(curves: Curves, name: str, points: Sequence[Point]) ->
         return None
     message = say(
         "{name} {early:.3g} → {late:.3g}",
-        "{name} {early:.3g} → {late:.3g}",
         name=name,
         early=early,
         late=late,
@@ -160,7 +159,7 @@ def _detect_implausible_size(curves: Curves, name: str, points: Sequence[Point])
     value = points[-1].value
     if value <= _NEVER:
         return None
-    message = say("{name} {value:.3g}", "{name} 为 {value:.3g}", name=name, value=value)
+    message = say("{name} {value:.3g}", name=name, value=value)
     line = next(point.line for point in points if point.value > _NEVER)
     return curves.shape("metric-absurd", message, line)
 
@@ -176,7 +175,7 @@ def detect_astronomic_jump(observed: Observed) -> Iterable[Anomaly]:
         for index, point in enumerate(points):
             size = abs(point.value)
             if index >= _FEWEST and size > max(_NEVER, _TIMES * most):
-                message = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(point))
+                message = say("{name} {shown}", name=name, shown=show(point))
                 return [curves.shape("metric-absurd", message, point.line)]
             most = max(most, size)
     return []
@@ -199,7 +198,6 @@ def detect_zero_gradients(observed: Observed) -> Iterable[Anomaly]:
         return []
     message = say(
         "grad_norm is exactly 0 at {zeros} of {count} records",
-        "{count} 条记录中有 {zeros} 条 grad_norm 恰好为 0",
         zeros=zeros,
         count=len(points),
     )
@@ -238,7 +236,6 @@ def detect_vanished_loss(observed: Observed) -> Iterable[Anomaly]:
         if behind >= _GONE and together >= 0.9 * max(len(lines), before):
             message = say(
                 "no loss beside the last {count} records of {name}",
-                "最后 {count} 条 {name} 记录没有 loss",
                 count=behind,
                 name=name,
             )

@@ -50,7 +50,6 @@ def detect_initial_loss_level(observed: Observed) -> Iterable[Anomaly]:
         return []
     message = say(
         "loss {loss:.4g} at {place}, ln({vocabulary:.0f}) = {guess:.4g}",
-        "{place} loss 为 {loss:.4g}，ln({vocabulary:.0f}) = {guess:.4g}",
         loss=first.value,
         place=format_position(first),
         vocabulary=vocabulary,
@@ -72,7 +71,6 @@ def guess(observed: Observed) -> Iterable[Anomaly]:
             if all(abs(point.value - level) <= _NEAR * level for point in points):
                 message = say(
                     "{name} is ln({classes}) = {level:.4g} in all {count} records",
-                    "全部 {count} 条记录的 {name} 都等于 ln({classes}) = {level:.4g}",
                     name=name,
                     classes=classes,
                     level=level,

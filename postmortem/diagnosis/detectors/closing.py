@@ -13,6 +13,7 @@ from postmortem.core import names
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE
 from postmortem.core.message import cut, quote
+from postmortem.core.printed_words import join_words
 from postmortem.core.visible import get_last_draw
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.ending import BAR_PART, NEARLY, PART
@@ -104,7 +105,7 @@ _FINISHED: Final = compile_lazily(
     r"|\b(?:solved|converged) (?:in|after) \d[\d,]* (?:episodes|steps|epochs|iterations)\b"
     r"|^[\W_]{0,40}early stop(?:ping|ped)?\b"
     r"(?!.{0,40}\bcounter\b|\W{0,4}patience|.{0,40}\bpatience\W{0,3}\d+\W{0,2}(?:/|of\b|out\b))"
-    r"|^[\W_]{0,40}(?:全部|所有|任务|运行|程序|实验|训练)\w{0,6}(?:完成|结束|完毕)"
+    rf"|^[\W_]{{0,40}}(?:{join_words('work')})\w{{0,6}}(?:{join_words('done')})"
     r"|\breached max(?:imum|imal)?[ _-]?(?:number of )?(?:steps|epochs|iter\w{0,7}|updates)"
     r"|\bmax(?:imum)?[ _-]?(?:steps|epochs|iter\w{0,7}|updates)\b.{0,12} reached",
     re.IGNORECASE,
@@ -113,7 +114,7 @@ _LAST_LINE: Final = compile_lazily(
     r"^[\W_]{0,40}(?!(?:[\w-]{1,20} ){0,2}(?:sav|upload|sync|copy|cop|build|setup)\w{0,8} )"
     rf"(?:[A-Za-z][\w-]{{0,20}} ){{0,3}}{_VERB}(?=[\s.!,:;]{{0,3}}(?:$|\s))"
     r"|^[\W_]{0,40}(?:[A-Za-z][\w.]{0,30} ){0,2}[\u4e00-\u9fff]{0,8}"
-    r"(?:完成|结束|完毕)(?=[\s，。；：！,;:!]|$)",
+    r"(?:" + join_words("done") + r")(?=[\s，。；：！,;:!]|$)",
     re.IGNORECASE,
 )
 """What whatever work it was says of its end, where nothing stands behind it."""
@@ -129,7 +130,7 @@ _NOT_THE_END: Final = compile_lazily(
     r"\b(?:not|un(?:able|done|finished|complete\w*|success\w*)|fail\w*|error|abort\w*|interrupt\w*|when|until|before|will|epoch|fold|round"
     r"|phase|stage|eval\w*|valid\w*|load\w*|download\w*|compil\w*|init\w*|warm\w*|token\w*"
     r"|emergency|crash\w*|rescue\w*|partial\w*)\b"
-    r"|失败|退出码\W{1,3}[1-9]|\bexit (?:code|status)\W{1,3}[1-9]",
+    r"|" + join_words("not-done") + r"|\bexit (?:code|status)\W{1,3}[1-9]",
     re.IGNORECASE,
 )
 
@@ -153,7 +154,7 @@ _RESULT: Final = compile_lazily(
     r"|acc\w{0,10}|loss|reward|performance)"
     r"|(?:test|eval|valid\w{0,10}|results?)[ _]final)(?![A-Za-z])"
     r"|\btotal\b.{0,20}\btime\b|\btime\b.{0,12}\b(?:passes|passed|elapsed|taken|spent)\b"
-    r"|(?<![A-Za-z])total wall|总(?:共|计|耗时|用时)|保存",
+    r"|(?<![A-Za-z])total wall|" + join_words("totals"),
     re.IGNORECASE,
 )
 """What a program prints of its results: at its end if it has not done so before."""

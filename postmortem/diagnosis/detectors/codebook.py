@@ -50,7 +50,6 @@ def detect_codebook_collapse(observed: Observed) -> Iterable[Anomaly]:
         if _is_one(values, is_count=is_count) or _is_lost(values, is_count=is_count):
             message = say(
                 "{name} {best:.4g} at best, {last:.4g} at last: hardly any code is used",
-                "{name} 最高为 {best:.4g}，最后为 {last:.4g}：码本几乎没有被使用",
                 name=name,
                 best=max(values),
                 last=values[-1],

@@ -62,7 +62,6 @@ def detect_mismatched_collectives(observed: Observed) -> Iterable[Anomaly]:
         (rank, finding), rank_elsewhere = next(iter(odd.items())), next(iter(other))
         message = say(
             "SeqNum {number}: rank {one} in {one_call}, rank {other} in {other_call}",
-            "SeqNum {number}：rank {one} 在 {one_call}，rank {other} 在 {other_call}",
             number=number[1],
             one=rank_elsewhere,
             one_call=other_call,
@@ -101,7 +100,6 @@ def detect_lagging_ranks(observed: Observed) -> Iterable[Anomaly]:
         if least < most:
             message = say(
                 "last enqueued work: {least} on rank {late}, up to {most} on the others",
-                "最后入队的集合通信：rank {late} 为第 {least} 个，其他 rank 最多到第 {most} 个",
                 least=least,
                 late=", ".join(late),
                 most=most,
@@ -138,8 +136,6 @@ def detect_absent_ranks(observed: Observed) -> Iterable[Anomaly]:
             message = say(
                 "{begun} of {count} ranks began to join the communicator and none has joined; not"
                 " seen: rank {missing}",
-                "{count} 个 rank 中有 {begun} 个开始加入通信器，但没有一个完成；未出现的是 rank"
-                " {missing}",
                 begun=len(ranks),
                 count=count,
                 missing=format_ranks(missing),

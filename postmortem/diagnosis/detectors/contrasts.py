@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE
 from postmortem.core.message import Message, say
+from postmortem.core.printed_words import join_words
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.detectors.printed_statements import get_context_lines
@@ -22,7 +23,7 @@ from postmortem.diagnosis.detectors.printed_topics import NOT_FINITE
 
 _GOOD: Final = compile_lazily(
     r"\b(?:ok(?:ay)?|fine|finite|normal(?:ly)?|works?|correct|no nans?|converges?)\b"
-    r"|正常|没问题|loss\W{0,6}[-+]?\d",
+    r"|" + join_words("works") + r"|loss\W{0,6}[-+]?\d",
     re.IGNORECASE,
 )
 _BATCH_SIZE: Final = "told-batch-size"
@@ -127,7 +128,6 @@ def _is_decisive(kind: str, good: set[str], bad: str) -> bool:
 def _format_contrast(name: str, bad: str, good: str) -> Message:
     return say(
         "{name} {good}: finite; {bad}: not",
-        "{name} {good}：正常；{bad}：NaN/inf",
         name=name,
         good=good,
         bad=bad,

@@ -56,7 +56,6 @@ def describe_course(curves: Curves, name: str, role: RoleCurve) -> Anomaly:
     best = choose(points, key=lambda point: point.value)
     message = say(
         "{name} {first:.4g} at first, {best:.4g} at best, {last:.4g} at last, {count} records",
-        "{name} 开始时为 {first:.4g}，最好 {best:.4g}，最后 {last:.4g}，共 {count} 条记录",
         name=role.name,
         first=points[0].value,
         best=best.value,

@@ -127,7 +127,6 @@ def _format_total_wait(wait: float, whole: float, unit: str) -> Message:
     """Word how much of the steps went by in waiting."""
     return say(
         "data time {part:.4g} of {whole:.4g}{unit} a step ({share:.0%})",
-        "每步 {whole:.4g}{unit} 中取数据占 {part:.4g}（{share:.0%}）",
         part=wait,
         whole=whole,
         unit=format_unit(unit),
@@ -144,7 +143,6 @@ def _detect_waits_in_each_step(
     message = say(
         "data time {part:.4g} of {whole:.4g}{unit} a step ({share:.0%}), medians of {count}"
         " records",
-        "每步 {whole:.4g}{unit} 中取数据占 {part:.4g}（{share:.0%}），为 {count} 条记录的中位数",
         part=part,
         whole=whole,
         unit=format_unit(unit),
@@ -184,8 +182,6 @@ def _format_stalls(
     return say(
         "data time {part:.4g} of {whole:.4g}{unit} altogether ({share:.0%}): {stalls} of {count}"
         " steps wait for long",
-        "{count} 步共 {whole:.4g}{unit}，其中取数据占 {part:.4g}（{share:.0%}）："
-        "{stalls} 步等待很久",
         part=part,
         whole=whole,
         unit=format_unit(unit),

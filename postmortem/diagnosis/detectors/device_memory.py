@@ -48,7 +48,6 @@ def detect_memory_trend(observed: Observed) -> Iterable[Anomaly]:
     if _is_level(late):
         message = say(
             "memory {low:g} to {high:g}{unit} over {count} records",
-            "显存/内存在 {count} 条记录里保持在 {low:g} 到 {high:g}{unit}",
             low=min(late),
             high=max(late),
             unit=format_unit(unit),
@@ -69,7 +68,6 @@ def detect_printed_memory_growth(observed: Observed) -> Iterable[Anomaly]:
         if _is_rising(figures) or _is_filling_device(figures, capacity):
             message = say(
                 "memory {first} → {last} over {count} lines",
-                "显存/内存 {first} → {last}（{count} 行）",
                 first=course[0].value,
                 last=course[-1].value,
                 count=len(course),
@@ -83,7 +81,6 @@ def detect_host_memory_growth(observed: Observed) -> Iterable[Anomaly]:
         if what in _OF_HOST and _is_rising(figures):
             message = say(
                 "memory of the host {first} → {last} over {count} lines",
-                "主机内存 {first} → {last}（{count} 行）",
                 first=course[0].value,
                 last=course[-1].value,
                 count=len(course),
@@ -145,7 +142,6 @@ def _is_level(late: Sequence[float]) -> bool:
 def _format_growth(points: Sequence[Point], unit: str, capacity: float | None) -> Message:
     return say(
         "memory {first:g} → {last:g}{unit} over {count} records{slope}",
-        "显存/内存 {first:g} → {last:g}{unit}（{count} 条记录）{slope}",
         first=points[0].value,
         last=points[-1].value,
         unit=format_unit(unit),
@@ -166,7 +162,7 @@ def _format_growth_rate(points: Sequence[Point], unit: str, capacity: float | No
     if not 0 < steps < math.inf:
         return quote("")
     slope = (points[-1].value - points[0].value) / steps
-    message = say(", {slope:.3g} a step", "，每步增加 {slope:.3g}", slope=slope)
+    message = say(", {slope:.3g} a step", slope=slope)
     if capacity is None or unit not in _PER_GIB:
         return message
     full = points[-1].step + (capacity * _PER_GIB[unit] - points[-1].value) / slope
@@ -174,7 +170,6 @@ def _format_growth_rate(points: Sequence[Point], unit: str, capacity: float | No
         return message
     return say(
         "{slope}: {capacity:g} GiB are full at step {step:.0f}",
-        "{slope}：按此速度，{capacity:g} GiB 将在第 {step:.0f} 步用尽",
         slope=message,
         capacity=capacity,
         step=full,

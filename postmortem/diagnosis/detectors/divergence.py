@@ -217,7 +217,6 @@ def _find_early_rise(
         return None
     message = say(
         "{rise}, above twice its first value at {high} of {count} records on end",
-        "{rise}，{count} 条记录中连续 {high} 条高于初始值的两倍",
         rise=from_to(first, max(values)),
         high=len(high),
         count=len(values),

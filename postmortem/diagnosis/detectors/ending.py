@@ -60,7 +60,6 @@ def detect_last_step(observed: Observed) -> Iterable[Anomaly]:
         ):
             message = say(
                 "the last record is of step {step:g} of {total:g}",
-                "最后一条记录是第 {step:g} 步，共 {total:g} 步",
                 step=series.last.step,
                 total=total,
             )
@@ -133,7 +132,6 @@ def detect_stall_without_records(observed: Observed) -> Iterable[Anomaly]:
         return []
     message = say(
         "no metric record in {count} lines",
-        "{count} 行日志里没有任何指标记录",
         count=observed.lines,
     )
     source, line = _find_last_record(observed)
@@ -165,7 +163,6 @@ def detect_failure_free_run(observed: Observed) -> Iterable[Anomaly]:
     source, line = _find_last_record(observed)
     message = say(
         "{count} metric records up to line {line}, no failure shown",
-        "到第 {line} 行共 {count} 条指标记录，未见故障",
         count=count,
         line=line,
     )

@@ -84,8 +84,6 @@ def _find_frozen_position(draws: Sequence[_Bar]) -> tuple[_Bar, Message] | None:
     message = say(
         "the bar is drawn {count} times at {now} of {total} while its clock goes on by"
         " {stood:.0f} s; a step had taken {usual:.2g} s",
-        "进度条停在 {now}/{total}，重画 {count} 次，其自身计时又走了 {stood:.0f} 秒；"
-        "此前每步约 {usual:.2g} 秒",
         count=len(apart) + 1,
         now=last.now,
         total=last.total,

@@ -250,7 +250,6 @@ def _build_held_card_anomaly(card: _Card, processes: Iterable[_Holder]) -> Anoma
     )
     message = say(
         "{used:.1f} of {total:.1f} GiB of GPU {index} in use{by_whom}",
-        "GPU {index} 已占用 {used:.1f} / {total:.1f} GiB{by_whom}",
         used=card.used / _MIB,
         total=card.total / _MIB,
         index=card.number,
@@ -258,7 +257,6 @@ def _build_held_card_anomaly(card: _Card, processes: Iterable[_Holder]) -> Anoma
         if by_whom is None
         else say(
             ", by process {pid} ({name})",
-            "，进程 {pid}（{name}）",
             pid=by_whom.pid,
             name=by_whom.name,
         ),
@@ -270,7 +268,6 @@ def _build_idle_cards_anomaly(cards: list[_Card]) -> Anomaly:
     most = max(cards, key=lambda card: card.used)
     message = say(
         "at most {used:.1f} of {total:.1f} GiB in use",
-        "最多占用 {used:.1f} / {total:.1f} GiB",
         used=most.used / _MIB,
         total=most.total / _MIB,
     )
@@ -280,7 +277,6 @@ def _build_idle_cards_anomaly(cards: list[_Card]) -> Anomaly:
 def _build_process_anomaly(process: _Holder) -> Anomaly:
     message = say(
         "process {pid} ({name}) holds {used:.1f} GiB",
-        "进程 {pid}（{name}）占用 {used:.1f} GiB",
         pid=process.pid,
         name=process.name,
         used=process.used / _MIB,

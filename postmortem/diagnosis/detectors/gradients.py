@@ -45,7 +45,6 @@ def detect_nonfinite_norms(observed: Observed) -> Iterable[Anomaly]:
         return []
     message = say(
         "grad_norm {norm} beside loss {loss:g}, {bad} of {count} records",
-        "grad_norm 为 {norm} 而 loss 为 {loss:g}，{count} 条记录中有 {bad} 条如此",
         norm=calm[0].value,
         loss=losses[calm[0].line],
         bad=len(calm),
@@ -71,7 +70,6 @@ def detect_norms_never_finite(observed: Observed) -> Iterable[Anomaly]:
         return []
     message = say(
         "grad_norm {norm} in all {count} records",
-        "全部 {count} 条记录的 grad_norm 都是 {norm}",
         norm=points[0].value,
         count=len(points),
     )
@@ -102,14 +100,12 @@ def detect_gradient_explosion(observed: Observed) -> Iterable[Anomaly]:
         if blown is not None:
             message = say(
                 "grad_norm {usual:.3g} → {top:.3g}",
-                "grad_norm {usual:.3g} → {top:.3g}",
                 usual=usual,
                 top=blown.value,
             )
             return [curves.shape("grad-explosion", message, blown.line)]
     elif (start := explosion_start([point.value for point in finite])) is not None:
         message = say(
-            "grad_norm {usual:.3g} → {top:.3g}",
             "grad_norm {usual:.3g} → {top:.3g}",
             usual=finite[start - 1].value,
             top=finite[-1].value,
@@ -118,14 +114,13 @@ def detect_gradient_explosion(observed: Observed) -> Iterable[Anomaly]:
     elif finite and _is_lost_from_afar(curves, finite):
         message = say(
             "grad_norm {top:.3g} before the loss stops being finite",
-            "loss 变为 NaN/inf 之前 grad_norm 达到 {top:.3g}",
             top=max(point.value for point in finite),
         )
         return [curves.shape("grad-explosion", message, finite[0].line)]
     infinite = _find_infinite_norm_before_loss(curves)
     if infinite is None:
         return []
-    message = say("grad_norm {norm}", "grad_norm 为 {norm}", norm=show(infinite))
+    message = say("grad_norm {norm}", norm=show(infinite))
     return [curves.shape("grad-explosion", message, infinite.line)]
 
 
@@ -190,7 +185,6 @@ def detect_huge_first_norm(observed: Observed) -> Iterable[Anomaly]:
         return []
     message = say(
         "the first grad_norm is {norm}, beside loss {loss:g}",
-        "第一个 grad_norm 就是 {norm}，同一条记录的 loss 为 {loss:g}",
         norm=show(first),
         loss=losses.get(first.line, math.nan),
     )

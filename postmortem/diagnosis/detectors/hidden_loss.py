@@ -67,7 +67,6 @@ def _build_nan_gradient_anomaly(
 ) -> Anomaly:
     message = say(
         "loss 0.0 with grad_norm {norm} at {bad} of {count} records",
-        "{count} 条记录中有 {bad} 条 loss 为 0.0 而 grad_norm 为 {norm}",
         norm=curves.by_line(names.GRAD_NORM)[bad[0].line],
         bad=len(bad),
         count=len(points),
@@ -128,7 +127,6 @@ def _build_drop_anomaly(curves: Curves, points: Sequence[Point], zero: Point) ->
     started = _find_first_nonzero(points)
     message = say(
         "loss {before} drops to exactly 0.0 and stays",
-        "loss 从 {before} 变为恰好 0.0，此后不变",
         before=started.value if started else "",
     )
     return curves.shape("hidden-nan", message, zero.line)
@@ -151,7 +149,6 @@ def _detect_masked_labels(
         return []
     message = say(
         "loss exactly 0.0 at {bad} of {count} records",
-        "{count} 条记录中有 {bad} 条 loss 恰好为 0.0",
         bad=len(found),
         count=len(points),
     )

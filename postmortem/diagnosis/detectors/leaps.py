@@ -65,7 +65,6 @@ def _detect_leap(curves: Curves, points: Sequence[Point]) -> Iterator[Anomaly]:
         return
     message = say(
         "loss leaps: {before:.4g} → {value:.4g} ({place})",
-        "loss 突跳：{before:.4g} → {value:.4g}（{place}）",
         before=points[index - 1].value,
         value=points[index].value,
         place=format_position(points[index]),
@@ -86,7 +85,6 @@ def loss_explosion(curves: Curves) -> int | None:
 def _build_explosion_anomaly(curves: Curves, points: Sequence[Point], start: int) -> Anomaly:
     message = say(
         "loss explodes: {before:.4g} → {value:.4g} ({place}), and does not come back",
-        "loss 爆炸：{before:.4g} → {value:.4g}（{place}），此后没有回落",
         before=points[start - 1].value,
         value=points[-1].value,
         place=format_position(points[start]),
@@ -108,7 +106,6 @@ def detect_unnamed_metric_jumps(observed: Observed) -> Iterable[Anomaly]:
         if index is not None and column[index - 1]:  # a time that is mostly 0 is no loss
             message = say(
                 "a figure {before:.4g} → {value:.4g}",
-                "某个指标 {before:.4g} → {value:.4g}",
                 before=column[index - 1],
                 value=column[index],
             )

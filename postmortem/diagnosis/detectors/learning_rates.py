@@ -33,16 +33,15 @@ def detect_unusual_learning_rate(observed: Observed) -> Iterable[Anomaly]:
     if top.value == 0.0 and _is_loss_flat_at_zero_rate(observed, len(points)):
         message = say(
             "learning rate 0 in all {count} records, and the loss does not fall",
-            "全部 {count} 条记录的学习率都是 0，loss 也没有下降",
             count=len(points),
         )
         return [observed.curves.shape("rate-zero-throughout", message, points[0].line)]
     if 0 < top.value < _TINY and len(points) >= _FEWEST:
-        message = say("learning rate at most {top:g}", "学习率最高只有 {top:g}", top=top.value)
+        message = say("learning rate at most {top:g}", top=top.value)
         return [observed.curves.shape("tiny-rate", message, top.line)]
     if top.value < _HIGH:
         return []
-    message = say("learning rate up to {top:g}", "学习率最高到 {top:g}", top=top.value)
+    message = say("learning rate up to {top:g}", top=top.value)
     return [observed.curves.shape("high-rate", message, top.line)]
 
 
@@ -67,7 +66,6 @@ def detect_constant_learning_rate(observed: Observed) -> Iterable[Anomaly]:
         return []
     message = say(
         "learning rate {rate:g} printed twice or more ({still} of {count} intervals do not move)",
-        "学习率 {rate:g} 连续打印两次以上（{count} 个间隔中有 {still} 个没有变化）",
         rate=still[0].value,
         still=len(still),
         count=len(rates) - 1,

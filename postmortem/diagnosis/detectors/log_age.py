@@ -55,7 +55,6 @@ def detect_recent_log_change(observed: Observed) -> Iterator[Anomaly]:
             ):
                 message = say(
                     "the log was written to {age:.0f} s before it was looked at",
-                    "查看前 {age:.0f} 秒日志仍在写入",
                     age=age[0],
                 )
                 yield Anomaly("log-goes-on", message, source, NOWHERE, tail[0] + index)

@@ -97,6 +97,4 @@ def iter_jump_indexes(values: Sequence[float], start: int, end: int) -> Iterator
 
 def from_to(first: float, last: float) -> Message:
     """Word where a loss began and where it came."""
-    return say(
-        "loss {first:.4g} → {last:.4g}", "loss {first:.4g} → {last:.4g}", first=first, last=last
-    )
+    return say("loss {first:.4g} → {last:.4g}", first=first, last=last)

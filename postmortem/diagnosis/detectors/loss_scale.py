@@ -37,7 +37,6 @@ def detect_loss_scale_trend(observed: Observed) -> Iterable[Anomaly]:
     sound = _count_sound_losses_after(curves, points[-1].line)
     message = say(
         "loss scale {first:g} → {end:g} in {count} events",
-        "loss scale {first:g} → {end:g}，共 {count} 次变化",
         first=values[0],
         end=end,
         count=len(values),
@@ -89,7 +88,6 @@ def detect_skipped_steps(observed: Observed) -> Iterable[Anomaly]:
         return []
     message = say(
         "{count:g} of the last {steps:g} steps skipped ({share:.0%})",
-        "最后 {steps:g} 步中有 {count:g} 步被跳过（{share:.0%}）",
         count=count,
         steps=steps,
         share=count / steps,

@@ -117,5 +117,5 @@ def _detect_phase_by_lines(finding: Finding, observed: Observed) -> list[Anomaly
     last = before[-1]
     if observed.has_record_between(finding.source, last.line, finding.line):
         return []
-    message = say("line {line}: {phase}", "第 {line} 行：{phase}", line=last.line, phase=last.value)
+    message = say("line {line}: {phase}", line=last.line, phase=last.value)
     return [Anomaly(_SHAPES[last.value], message, last.source, finding.where, last.line)]

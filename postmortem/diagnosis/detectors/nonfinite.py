@@ -56,17 +56,15 @@ def _detect_around_bad_record(
 ) -> Iterator[Anomaly]:
     """Detect anomalies around a bad record."""
     first = points[bad]
-    yield curves.shape(
-        "nan-loss", say("loss {shown}", "loss 为 {shown}", shown=show(first)), first.line
-    )
+    yield curves.shape("nan-loss", say("loss {shown}", shown=show(first)), first.line)
     if bad == 0:
-        message = say("first record: {shown}", "第一条记录：{shown}", shown=show(first))
+        message = say("first record: {shown}", shown=show(first))
         yield curves.shape("nan-first-record", message, first.line)
         yield from _detect_before_first_update(curves, points)
     yield from _detect_in_first_interval(curves, points, bad)
     yield from _detect_zero_gradient(curves, points)
     if any(_is_finite_successor(point, first) for point in points[bad:]):
-        message = say("finite again after {shown}", "{shown}之后又恢复为有限值", shown=show(first))
+        message = say("finite again after {shown}", shown=show(first))
         yield curves.shape("nan-recovers", message, first.line)
     yield from _detect_float16_overflow(curves, points, bad)
     yield from _detect_preceding_trend(curves, points, bad)
@@ -91,7 +89,6 @@ def _detect_before_first_update(curves: Curves, points: Sequence[Point]) -> Iter
     if first.step in {0.0, 1.0} and is_single_step and not is_mean:
         message = say(
             "loss {shown}, computed before the first update",
-            "loss 为 {shown}，它在第一次更新之前就已算出",
             shown=show(first),
         )
         yield curves.shape("nan-before-update", message, first.line)
@@ -109,8 +106,6 @@ def _detect_in_first_interval(
         message = say(
             "the record at step {first:g} is the first since step {before:g}: the bad step is one"
             " of {count:g}",
-            "第 {before:g} 步之后，到第 {first:g} 步才有记录："
-            "出问题的是其间 {count:g} 步中的某一步",
             first=first,
             before=before,
             count=first - before,
@@ -129,7 +124,6 @@ def _detect_zero_gradient(curves: Curves, points: Sequence[Point]) -> Iterator[A
     if len(empty) >= 2 and len(empty) >= 0.9 * bad:
         message = say(
             "loss nan with grad_norm 0 at {count} of {bad} bad records",
-            "{bad} 条异常记录中有 {count} 条 loss 为 nan 而 grad_norm 为 0",
             count=len(empty),
             bad=bad,
         )
@@ -181,7 +175,6 @@ def _format_exploded_part(curves: Curves, line: int) -> Message | None:
         if math.isfinite(last) and _HUGE * max(*before, 1.0) < last:
             return say(
                 "{name} {last:.4g} beside it, at most {most:.4g} before",
-                "同一记录的 {name} 为 {last:.4g}，此前最高 {most:.4g}",
                 name=name,
                 last=last,
                 most=max(before),
@@ -192,7 +185,6 @@ def _format_exploded_part(curves: Curves, line: int) -> Message | None:
 def _format_transition(before: Sequence[float], value: float) -> Message:
     return say(
         "loss {before}, then {value}",
-        "loss {before}，然后变成 {value}",
         before=join_list([f"{value:.4g}" for value in before]),
         value=value,
     )
@@ -240,7 +232,6 @@ def _detect_skipped_nan_iterations(curves: Curves) -> Iterator[Anomaly]:
     if counted is not None:
         message = say(
             "{count:g} nan iterations at {place}",
-            "{place}有 {count:g} 次 nan 迭代",
             count=counted.value,
             place=format_position(counted),
         )
@@ -260,7 +251,6 @@ def _detect_skipped_nan_iterations(curves: Curves) -> Iterator[Anomaly]:
     if missing is not None:
         message = say(
             "no loss beside grad_norm {shown}",
-            "没有打印 loss，而 grad_norm 为 {shown}",
             shown=show(missing),
         )
         yield curves.shape("nan-loss", message, missing.line)

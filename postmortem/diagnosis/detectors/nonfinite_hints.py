@@ -11,6 +11,7 @@ from typing import Final
 
 from postmortem.core.lines import NOWHERE
 from postmortem.core.message import cut, quote
+from postmortem.core.printed_words import list_words
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.detectors.printed_statements import get_context_lines
@@ -43,8 +44,8 @@ _SIGNS: Final = (
     "numerics.evaluation.",
 )
 _LOADING: Final = (
-    "load", "resum", "restor", "checkpoint", "merge", "ckpt", "pretrained", "init", "from_", "加载",
-    "恢复",
+    "load", "resum", "restor", "checkpoint", "merge", "ckpt", "pretrained", "init", "from_",
+    *list_words("loads"),
 )  # fmt: skip
 
 

@@ -59,7 +59,6 @@ def detect_nonfinite_at_zero_rate(observed: Observed) -> Iterable[Anomaly]:
         return []
     message = say(
         "learning rate {rate} at the first non-finite record",
-        "首条 NaN/inf 记录处的学习率为 {rate}",
         rate=rates[bad.line],
     )
     return [curves.shape("nan-at-zero-rate", message, bad.line)]
@@ -96,7 +95,6 @@ def detect_nonfinite_evaluation(observed: Observed) -> Iterable[Anomaly]:
         return []
     message = say(
         "eval_loss {shown}; training finite",
-        "eval_loss 为 {shown}；训练 loss 均为有限值",
         shown=show(bad),
     )
     return [curves.shape("nan-eval-only", message, bad.line)]
@@ -109,7 +107,7 @@ def detect_nonfinite_component(observed: Observed) -> Iterable[Anomaly]:
     for name, series in curves.by_name.items():
         first = series.first_nonfinite
         if first is not None and _is_component(name) and _is_worse(series, total):
-            message = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(first))
+            message = say("{name} {shown}", name=name, shown=show(first))
             return [curves.shape("nan-component", message, first.line)]
     return []
 
@@ -134,7 +132,6 @@ def detect_first_nonfinite_part(observed: Observed) -> Iterable[Anomaly]:
         return []
     message = say(
         "{name} is {value} where the other parts are finite",
-        "{name} 为 {value}，而其他分量仍为有限值",
         name=broken[0],
         value=parts[broken[0]],
     )
@@ -156,7 +153,6 @@ def detect_vanishing_metric(observed: Observed) -> Iterable[Anomaly]:
             last = min(before[-_JUST:], key=lambda point: point.value)
             message = say(
                 "{name} {first:.3g} → {last:.3g}, then the loss is not finite",
-                "{name} 由 {first:.3g} 降到 {last:.3g}，随后 loss 变为 NaN/inf",
                 name=name,
                 first=before[0].value,
                 last=last.value,
@@ -210,5 +206,5 @@ def detect_nonfinite_inputs(observed: Observed) -> Iterable[Anomaly]:
     first, name = min(bad_inputs, key=lambda entry: entry[0].line)
     if first.line > bad.line:
         return []
-    message = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(first))
+    message = say("{name} {shown}", name=name, shown=show(first))
     return [curves.shape("nan-inputs", message, first.line)]

@@ -41,7 +41,6 @@ def detect_output_collapse(observed: Observed) -> Iterable[Anomaly]:
         if len(pairs) >= _FEWEST or is_none:
             message = say(
                 "{count} different samples all get the output {output}",
-                "{count} 个不同的样本得到同一个输出 {output}",
                 count=len(pairs),
                 output=quote(cut(output, 60)),
             )

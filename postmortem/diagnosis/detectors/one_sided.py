@@ -55,7 +55,6 @@ def detect_dominant_discriminator(observed: Observed) -> Iterable[Anomaly]:
     message = say(
         "the discriminator's loss is {loss:.2g}, the generator's {other:.3g}, medians of the later"
         " half",
-        "后半程的中位数：判别器 loss 为 {loss:.2g}，生成器 loss 为 {other:.3g}",
         loss=loss,
         other=other,
     )
@@ -81,7 +80,6 @@ def detect_silenced_generator(observed: Observed) -> Iterable[Anomaly]:
     message = say(
         "the generator's loss is exactly 0 in the last {count} records, the discriminator's above"
         " {least:.3g}",
-        "最后 {count} 条记录的生成器 loss 恰好为 0，判别器 loss 高于 {least:.3g}",
         count=count,
         least=least,
     )
@@ -101,7 +99,6 @@ def detect_representation_collapse(observed: Observed) -> Iterable[Anomaly]:
     line = next(point.line for point in points if point.value < _GONE * early)
     message = say(
         "the spread of the representations {early:.3g} → {late:.2g}: all samples look alike",
-        "表示的离散程度由 {early:.3g} 降到 {late:.2g}：所有样本都变得一样",
         early=early,
         late=late,
     )

@@ -12,6 +12,7 @@ from typing import Final
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE
 from postmortem.core.message import cut, say
+from postmortem.core.printed_words import join_words
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.reading.prefixes import LOUD, Cleaned, clean
@@ -22,7 +23,8 @@ _TELLING: Final = frozenset({"cause", "consequence", "warning"})
 """Roles of what a rule says of a failure."""
 _QUIET: Final = frozenset({"TRACE", "DEBUG", "INFO"})
 _WARNED: Final = compile_lazily(
-    r"^(?:\S{1,300}:\d{1,6}: )?(?:[A-Z]\w{0,40}Warning: |warning: |\[?warn(?:ing)?\b)|警告|注意",
+    r"^(?:\S{1,300}:\d{1,6}: )?(?:[A-Z]\w{0,40}Warning: |warning: |\[?warn(?:ing)?\b)|"
+    + join_words("warns"),
     re.IGNORECASE,
 )
 _REST: Final = compile_lazily(r"^\s+\S|^\s*$")
@@ -33,7 +35,7 @@ _ALARMING: Final = compile_lazily(
     r"|time[d ]* ?out|out of memory|\bnans?\b|\binf\b|overflow|illegal|invalid|missing|corrupt"
     r"|\bexit|terminat|insufficient|mismatch|unsupported|not support|exceed"
     r"|too (?:long|old|large|small|few|many)|unreachable|interrupt|cancel|stuck|hang|slow|wait"
-    r"|no (?:cuda|gpu)|on (?:the )?cpu|错误|失败|异常|无法|超出|不支持|不匹配",
+    r"|no (?:cuda|gpu)|on (?:the )?cpu|" + join_words("fails"),
     re.IGNORECASE,
 )
 
@@ -56,7 +58,6 @@ def detect_only_warnings(observed: Observed) -> Iterable[Anomaly]:
         if warned is not None:
             message = say(
                 "nothing but notices — {text}",
-                "只有提示性的警告 — {text}",
                 text=cut(rows[warned].text.strip(), _MOST_TEXT),
             )
             yield Anomaly("only-notices", message, source, NOWHERE, warned + 1)

@@ -148,7 +148,6 @@ def _iter_oom_conditions(
         "oom-after-steps" if records_before else "oom-before-steps",
         say(
             "{count} metric records before the first out-of-memory line",
-            "第一条显存不足的报错之前有 {count} 条指标记录",
             count=records_before,
         ),
     )
@@ -172,7 +171,6 @@ def _check_fragmentation(account: MemoryAccount, card: float | None) -> _Anomaly
     if account.allocated is not None:
         reserved = say(
             "{reserved:.2f} reserved - {allocated:.2f} allocated = ",
-            "已预留 {reserved:.2f} - 已分配 {allocated:.2f} = ",
             reserved=account.allocated + account.spare,
             allocated=account.allocated,
         )
@@ -181,7 +179,6 @@ def _check_fragmentation(account: MemoryAccount, card: float | None) -> _Anomaly
         return None
     message = say(
         "{sum}{spare:.2f} GiB reserved but unallocated, {asked:.2f} GiB asked",
-        "{sum}{spare:.2f} GiB 已预留但未分配，申请了 {asked:.2f} GiB",
         sum=reserved,
         spare=account.spare,
         asked=account.requested,
@@ -198,7 +195,6 @@ def _compare_other_processes(account: MemoryAccount) -> _AnomalyParts | None:
         return None
     total = say(
         "{total:.2f} total - {free:.2f} free - {own:.2f} of this process = {others:.2f} GiB",
-        "总量 {total:.2f} - 空闲 {free:.2f} - 本进程 {own:.2f} = {others:.2f} GiB",
         total=account.total,
         free=account.free,
         own=account.own,
@@ -206,10 +202,9 @@ def _compare_other_processes(account: MemoryAccount) -> _AnomalyParts | None:
     )
     least = _OTHERS_GIB if account.processes else _UNNAMED_GIB
     if others < max(_OTHERS_SHARE * account.total, least):
-        return ("oom-all-own", say("{sum} for contexts", "{sum}，是 CUDA 上下文的开销", sum=total))
+        return ("oom-all-own", say("{sum} for contexts", sum=total))
     message = say(
         "{sum} held elsewhere{by_whom}",
-        "{sum} 被其他进程占用{by_whom}",
         sum=total,
         by_whom=_format_top_holders(account, account.own),
     )
@@ -219,11 +214,11 @@ def _compare_other_processes(account: MemoryAccount) -> _AnomalyParts | None:
 def _format_top_holders(account: MemoryAccount, own: float) -> Message:
     """Name the processes that hold most, but this one."""
     held = [
-        say("process {pid}: {size:.2f}", "进程 {pid}：{size:.2f}", pid=pid, size=size)
+        say("process {pid}: {size:.2f}", pid=pid, size=size)
         for pid, size in sorted(account.processes, key=lambda entry: -entry[1])[:4]
         if account.is_own_named or abs(size - own) > _CONTEXT_GIB
     ]
-    return say(" ({held})", "（{held}）", held=join_list(held)) if held else quote("")
+    return say(" ({held})", held=join_list(held)) if held else quote("")
 
 
 def _find_stray_contexts(account: MemoryAccount) -> _AnomalyParts | None:
@@ -236,7 +231,6 @@ def _find_stray_contexts(account: MemoryAccount) -> _AnomalyParts | None:
         return None
     message = say(
         "{count} other processes with {low:.2f} to {high:.2f} GiB each on this GPU",
-        "这张 GPU 上另有 {count} 个进程，各占 {low:.2f} 到 {high:.2f} GiB",
         count=len(small),
         low=min(small),
         high=max(small),
@@ -258,7 +252,6 @@ def _find_oversized_request(
         "oom-larger-than-card",
         say(
             "{asked:.2f} GiB asked at once, the card has {total:.2f} GiB",
-            "一次申请 {asked:.2f} GiB，而整张卡只有 {total:.2f} GiB",
             asked=requested,
             total=total,
         ),
@@ -273,7 +266,6 @@ def _find_capped_process(account: MemoryAccount, allowed: float | None) -> _Anom
         "oom-capped",
         say(
             "{allowed:.2f} of {total:.2f} GiB allowed to this process",
-            "{total:.2f} GiB 中只允许本进程使用 {allowed:.2f} GiB",
             allowed=allowed,
             total=account.total,
         ),

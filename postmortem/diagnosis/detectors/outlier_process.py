@@ -100,7 +100,6 @@ def detect_reported_missing(observed: Observed) -> Iterable[Anomaly]:
     first = min(by.values(), key=lambda report: (report.source, report.line))
     message = say(
         "{rank} is missed by {count} that tell of it",
-        "有 {count} 处指出缺少 {rank}",
         rank=where.describe(),
         count=len(by),
     )
@@ -183,7 +182,6 @@ def detect_silent_process(observed: Observed) -> Iterable[Anomaly]:
         finding = next(iter(waiting.values()))
         message = say(
             "the watchdogs of {count} ranks report, that of rank {rank} does not",
-            "{count} 个 rank 的 watchdog 有报告，rank {rank} 没有",
             count=len(waiting),
             rank=quiet[0],
         )
@@ -254,7 +252,6 @@ def _detect_first_to_stop(last: Mapping[ProcessId, _Step]) -> list[Anomaly]:
         return []
     message = say(
         "{name} records up to step {step:g}, the other {count} up to step {other:g}",
-        "{name} 记录到第 {step:g} 步，其余 {count} 个到第 {other:g} 步",
         name=odd.describe(),
         step=first.step,
         count=len(others),

@@ -69,7 +69,6 @@ def _iter_reasons(observed: Observed, source: int, curves: Sequence[Series]) -> 
         if not is_due and _NEARLY * observed.total_steps <= count[-1] <= observed.total_steps:
             yield say(
                 "the last record is of step {step:g} of {total:g}, with one every {interval:g}",
-                "最后一条记录是第 {step:g} 步，共 {total:g} 步，每 {interval:g} 步一条",
                 step=count[-1],
                 total=observed.total_steps,
                 interval=interval,
@@ -77,13 +76,12 @@ def _iter_reasons(observed: Observed, source: int, curves: Sequence[Series]) -> 
     if not is_cut_short(observed, source):
         yield from _iter_spent_rates(curves)
     if curves and _is_full_count(observed, source, _find_last_line_of_longest(curves)):
-        yield say("the count of the last record is full", "最后一条记录的计数已满")
+        yield say("the count of the last record is full")
     if _is_at_end_of_file(observed, source):
         for count in counts:
             if (end := _find_round_number(count)) is not None:
                 yield say(
                     "the log ends at the round number {end:g}, in a count of {interval:g} a record",
-                    "日志在整数 {end:g} 处结束，每条记录计数增加 {interval:g}",
                     end=end,
                     interval=count[-1] - count[-2],
                 )
@@ -96,7 +94,6 @@ def _iter_spent_rates(curves: Sequence[Series]) -> Iterator[Message]:
         ):
             yield say(
                 "the schedule of the learning rate is at its end: {rate:g}",
-                "学习率调度已到终点：{rate:g}",
                 rate=curve.values[-1],
             )
 

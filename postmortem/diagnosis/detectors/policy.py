@@ -42,7 +42,6 @@ def detect_uniform_rewards(observed: Observed) -> Iterable[Anomaly]:
     if last < 0:
         message = say(
             "{name} is 0 at all {count} records",
-            "全部 {count} 条记录的 {name} 都是 0",
             name=series.name,
             count=len(points),
         )
@@ -51,7 +50,6 @@ def detect_uniform_rewards(observed: Observed) -> Iterable[Anomaly]:
         return []
     message = say(
         "{name} {value:g}, then 0 for {count} records",
-        "{name} 由 {value:g} 变为 0，持续 {count} 条记录",
         name=series.name,
         value=points[last].value,
         count=len(points) - last - 1,
@@ -78,7 +76,6 @@ def detect_entropy_collapse(observed: Observed) -> Iterable[Anomaly]:
         return []
     message = say(
         "entropy {top:.3g}, then 0 for {count} records",
-        "entropy 由 {top:.3g} 降为 0，持续 {count} 条记录",
         top=top,
         count=gone,
     )
@@ -101,7 +98,6 @@ def detect_premature_certainty(observed: Observed) -> Iterable[Anomaly]:
         return []
     message = say(
         "entropy_loss within {most:.2g} of 0 at the last {count} records, the reward no higher",
-        "最后 {count} 条记录的 entropy_loss 距 0 不超过 {most:.2g}，奖励没有提高",
         most=most,
         count=len(late),
     )
@@ -119,7 +115,6 @@ def detect_absent_reward(observed: Observed) -> Iterable[Anomaly]:
         return []
     message = say(
         "the mean reward is {value:g} in all {count} records, up to step {step:g}",
-        "直到第 {step:g} 步，全部 {count} 条记录的平均奖励都是 {value:g}",
         value=value,
         count=len(points),
         step=points[-1].step,
@@ -141,7 +136,6 @@ def detect_frozen_policy(observed: Observed) -> Iterable[Anomaly]:
         return []
     message = say(
         "entropy {entropy:.2g}, and the update changed the policy by exactly 0",
-        "熵为 {entropy:.2g}，策略更新的变化量恰好为 0",
         entropy=max(entropies),
     )
     return [curves.shape("collapse", message, changes[0].line)]
@@ -187,7 +181,6 @@ def detect_preference_collapse(observed: Observed) -> Iterable[Anomaly]:
         return []
     message = say(
         "loss {loss:.2g} and rewards/chosen {reward:.4g}, medians of the last {count} records",
-        "最后 {count} 条记录的中位数：loss 为 {loss:.2g}，rewards/chosen 为 {reward:.4g}",
         loss=loss,
         reward=reward,
         count=late,

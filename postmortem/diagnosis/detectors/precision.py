@@ -60,7 +60,6 @@ def _detect_float16_limit(curves: Curves, name: str) -> Iterator[Anomaly]:
     if top >= _LARGEST_HALF / 4:
         message = say(
             "{name} up to {top:g}, then {value} at {place}; the largest float16 is {limit}",
-            "{name} 最高到 {top:g}，{place}变为 {value}；float16 的最大值是 {limit}",
             name=name,
             top=top,
             value=points[bad].value,
@@ -77,7 +76,6 @@ def _detect_exact_values(
     shown = next((point for point in points if count_digits(point.value) >= 5), points[0])
     message = say(
         "{name} {value!r} at {place}: all {count} values are exact in {kind}",
-        "{name} {value!r}（{place}）：全部 {count} 个值都能用 {kind} 精确表示",
         name=name,
         value=shown.value,
         place=format_position(shown),

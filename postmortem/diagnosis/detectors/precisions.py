@@ -35,7 +35,6 @@ def detect_zero_precision(observed: Observed) -> Iterable[Anomaly]:
         if is_enough and max(values) < _LOWEST:
             message = say(
                 "{name} {value:.4g} at last, never above {most:.4g} in {count} evaluations",
-                "{name} 最后为 {value:.4g}，{count} 次评估从未高于 {most:.4g}",
                 name=name,
                 value=points[-1].value,
                 most=max(values),

@@ -13,21 +13,25 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily, compile_lazily_with_words
+from postmortem.core.printed_words import join_words, list_words
 
 _BAD: Final = r"(?:nans?|[+-]?infs?|non-?finite|not finite)"
 NOT_FINITE: Final = compile_lazily_with_words(
-    "nan inf finite 无穷 非数",
+    " ".join(("nan inf finite", *list_words("not-finite"))),
     r"(?<![A-Za-z\d_-])(?:nans?|[+-]?infs?|infinit\w{1,3}|non-?finites?|not[ _]finite|isnan|isinf"
-    r"|无穷|非数)(?![A-Za-z\d_-])",
+    r"|" + join_words("not-finite") + r")(?![A-Za-z\d_-])",
     re.IGNORECASE,
 )
 _NO_TELLING: Final = compile_lazily(
     r"\b(?:no|zero|0|without|never|neither|not|any|removed|dropped) (?:[\w-]{1,20} ){0,3}"
     r"(?:nans?|infs?|non-?finites?)\b|\ball finite|\b(?:is|are) finite|\bfinite[ =:]{1,3}true"
     r"|\bis(?:nan|inf)\w*\W{1,6}(?:false|0)\b|\bnans?[_ ]?\w{0,8}[ =:]{1,3}(?:0|false|none)\b"
-    r"|nan_to_num|(?:没有|无) ?nan|n't\b|\b(?:may|might|could|would|should|if|whether|ensure"
+    r"|nan_to_num|(?:"
+    + join_words("without")
+    + r") ?nan|n't\b|\b(?:may|might|could|would|should|if|whether|ensure"
     r"|make sure|please|possibl[ey]|perhaps|maybe|consider|try|why|how|avoid|prevent\w{0,4})\b"
-    r"|\?\s*$|(?:from|best[\w ]{0,12}|lowest|initial\w{0,8})\W{0,4}[-+]?inf\w*|如果|可能|是否|请",
+    r"|\?\s*$|(?:from|best[\w ]{0,12}|lowest|initial\w{0,8})\W{0,4}[-+]?inf\w*|"
+    + join_words("supposes"),
     re.IGNORECASE,
 )
 """What denies it, or only asks, warns and supposes."""
@@ -39,8 +43,8 @@ _FIGURE: Final = compile_lazily(
 )
 _PAIR: Final = compile_lazily_with_words(
     "nan inf finite",
-    r"(?<![A-Za-z\d_.])(?P<name>[A-Za-z_][A-Za-z\d_/.@-]{0,40}|损失)[\"']?"
-    r"(?: (?:is|was|are|became|turned|went|got)|[一-鿿，、]{1,12})?"
+    r"(?<![A-Za-z\d_.])(?P<name>[A-Za-z_][A-Za-z\d_/.@-]{0,40}|" + join_words("loss") + r")[\"']?"
+    r"(?: (?:is|was|are|became|turned|went|got)|[\u4e00-\u9fff，、]{1,12})?"
     r"[ \t]{0,20}[:=]?[ \t]{0,20}[\"'(]{0,2}=?[ \t]?[-+]?(?:nan|inf(?:inity)?)(?![A-Za-z\d_-])"
     r"|(?:nan|inf|non-?finite|not finite)(?: \w{1,6}){0,2} (?:loss|grad)\w{0,12}"
     r"|(?:loss|grad)\w{0,12}(?: \w{1,8}){0,3} (?:non-?finite|not finite)",
@@ -54,7 +58,7 @@ _HELD: Final = compile_lazily_with_words(
     rf"|{_BAD} (?:values? |entries |pixels? |numbers? )?(?:in|at|for) "
     r"|non-?finite (?:values?|pixels?|samples?|inputs?|entries|features?|tensors?|rows?)"
     r"|(?<!non)(?<!non[-_])finite\W{0,3}[=:]\W{0,3}false|\w\.(?:weight|bias)\b.{0,60}\bnan\b"
-    r"|(?:含|有|存在|为) ?(?:nan|inf)",
+    rf"|(?:{join_words('holds')}) ?(?:nan|inf)",
     re.IGNORECASE,
 )
 """That something holds such values, and is not only a figure of a table."""
@@ -94,7 +98,7 @@ _TOPICS: Final = (
         "told-labels",
         r"\b(?:labels?|targets?|supervis\w{2,4}|answers?|responses?|completions?)\b"
         r"|\b(?:loss|target|valid|label|trainable|unmasked|assistant|response)_?[ -]?tokens?"
-        r"|标签|有效 ?token",
+        r"|" + join_words("labels"),
         r"\b(?:all|every|each|only|fully|entirely|100 ?%)\b.{0,60}(?:-100|ignore|mask)"
         r"|(?:-100|ignored|masked).{0,40}\b(?:all|every|everywhere|only|100 ?%)"
         r"|\b(?:no|not a single|zero|without(?: any)?) (?:[\w-]{1,20} ){0,2}"
@@ -102,16 +106,17 @@ _TOPICS: Final = (
         r"|(?:tokens?|labels?|targets?)\w{0,8}\W{1,4}0(?:\.0{1,6})?"
         r"(?: ?%| ?/ ?\d| of\b|[\s,;)\]]|$)"
         r"|\b0 (?:/|of|out of) \d{1,9} (?:[\w-]{1,20} ){0,2}(?:tokens?|labels?|targets?)"
-        r"|(?:全|都|均).{0,8}(?:-100|屏蔽|忽略|为空)|unique\(\)\W{1,12}\[-100\]",
+        r"|" + join_words("all-masked") + r"|unique\(\)\W{1,12}\[-100\]",
     ),
     _Topic(
         "told-mask",
-        r"mask(?:s|ed)?\b|\bpad(?:s|ded|ding)?\b|padding_side|\battn|\battention|掩码|填充",
+        r"mask(?:s|ed)?\b|\bpad(?:s|ded|ding)?\b|padding_side|\battn|\battention|"
+        + join_words("mask"),
         r"\ball[- ]?(?:zeros?|false|masked|-?inf)|\b(?:zeros?|false|masked|padding) only"
         r"|\bonly (?:zeros?|masked|padding)\b|\bfully[- ]masked|\bentirely (?:masked|padding|zero)"
         r"|\bnan\b.{0,60}\bonly (?:with|when|for|in)\b|\bonly (?:with|when|for|in)\b.{0,60}\bnan\b"
-        r"|\bno (?:valid|unmasked|real|attended)|\bevery (?:key|position)|全(?:部|为|是)"
-        rf"|{_NO_LENGTH}",
+        r"|\bno (?:valid|unmasked|real|attended)|\bevery (?:key|position)"
+        rf"|{join_words('wholly')}|{_NO_LENGTH}",
         takes_values=True,
     ),
     _Topic(
@@ -119,20 +124,21 @@ _TOPICS: Final = (
         r"\bembed\w{0,8}|\bwte\b|\blm_head rows?|\b(?:new|added|special|extra) (?:tokens?|rows)\b",
         r"untrained|never (?:been )?trained|not (?:been )?trained|uninit\w{0,8}|all[- ]?zeros?"
         r"|\b(?:is|are|were|to|with) zeros?\b|\bzero(?:ed|[- ](?:rows?|norms?|vectors?))"
-        r"|norms?\b[ =:]{0,3}(?:~ ?)?0\.0{1,6}\d{0,4}\b|near[- ]zero|未训练",
+        r"|norms?\b[ =:]{0,3}(?:~ ?)?0\.0{1,6}\d{0,4}\b|near[- ]zero|" + join_words("untrained"),
     ),
     _Topic(
         WEIGHTS,
         r"(?<!sample )\bweights?\b|\bparam(?:eter)?s?\b|\d tensors\b|state_?dict|checkpoint|\bckpt"
         r"|lm_head|named_parameters|\w\.(?:weight|bias)\b|exp_avg|optimi[sz]er (?:state|moments?)"
-        r"|权重|参数",
+        r"|" + join_words("weights"),
         r"uninitiali[sz]ed|never (?:filled|loaded|written)|\ball zeros?\b|garbage|meta device",
         takes_values=True,
     ),
     _Topic(
         "told-operation",
         r"\b(?:log1?p?(?=\(| of)|ln(?=\()|sqrt|rsqrt|exp(?=\()|div(?:ision|ide[sd]?)?|acos|arccos"
-        r"|asin|atan2|pow|cholesky|eigh|svd|denominators?|union|intersection)\b|除以|除零|对数",
+        r"|asin|atan2|pow|cholesky|eigh|svd|denominators?|union|intersection)\b|"
+        + join_words("operations"),
         r"\(0(?:\.0{0,6})?\)|\bof (?:a )?(?:zero|negative)\b|\bby (?:zero|0)\b"
         r"|(?:<=|==?) ?0(?:\.0{0,6})?(?![.\d])|\bis (?:zero|negative|0)(?![.\d])|\bno eps"
         r"|without (?:an )?eps|\bsingular|max\(\) ?= ?\d{2,}|\boutside\b"
@@ -140,7 +146,8 @@ _TOPICS: Final = (
     ),
     _Topic(
         "told-device",
-        r"\branks? \d|\bgpus?\b|\bnodes?\b|\bcards?\b|\breplicas?\b|\bhosts?\b|卡|节点",
+        r"\branks? \d|\bgpus?\b|\bnodes?\b|\bcards?\b|\breplicas?\b|\bhosts?\b|"
+        + join_words("devices"),
         r"(?:checksum|hash|param|weight|result|output|value)s?\b.{0,40}(?:differ|mismatch|disagree)"
         r".{0,60}(?:replica|rank)|(?:replica|rank)s?\b.{0,60}checksum.{0,40}(?:differ|mismatch)"
         r"|bit[- ]?flip|silent data|\bSDC\b|\b(?:re-?run|replay\w{0,8}|re-?comput\w{1,8}"
@@ -153,9 +160,9 @@ _TOPICS: Final = (
         r"|utt\w{0,8}|audio|wav\w{0,8}|mels?|spectrogram\w{0,8}|voxels?|box(?:es)?|points?|records?|graphs?"
         r"|rgb|obs\w{0,8}|targets?|labels?|lens?|lengths?)\b"
         r"|\w\.(?:npy|npz|exr|jpe?g|png|wav|flac|parquet|csv|tfrecord|tar|nii|h5|jsonl?)\b"
-        r"|数据|样本|输入|特征|图像",
+        r"|" + join_words("inputs"),
         r"corrupt\w{0,8}|malformed|broken|garbage|zero[- ]length|degenerate|missing values?"
-        rf"|\bempty\b|损坏|异常|{_NO_LENGTH}",
+        rf"|\bempty\b|{join_words('damaged')}|{_NO_LENGTH}",
         takes_values=True,
     ),
 )

@@ -65,7 +65,6 @@ def detect_waits_in_step_parts(observed: Observed, curves: Curves) -> Iterable[A
         return []
     message = say(
         "data {part:.4g} s of {whole:.4g} s a step ({share:.0%}), medians of {count} records",
-        "每步 {whole:.4g} s 中取数据占 {part:.4g} s（{share:.0%}），为 {count} 条记录的中位数",
         part=wait,
         whole=whole,
         share=wait / whole,

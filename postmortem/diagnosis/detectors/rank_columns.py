@@ -43,8 +43,7 @@ def detect_first_nonfinite_rank(observed: Observed) -> Iterable[Anomaly]:
             continue
         message = say(
             "{shown}; the {count} others are finite there",
-            "{shown}；其余 {count} 个此处均为有限值",
-            shown=say("{name} {shown}", "{name} 为 {shown}", name=first.name, shown=show(point)),
+            shown=say("{name} {shown}", name=first.name, shown=show(point)),
             count=len(members) - 1,
         )
         return [curves.shape("one-rank-first", message, point.line)]

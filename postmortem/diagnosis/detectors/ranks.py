@@ -82,7 +82,6 @@ def _compare_processes(members: Sequence[Series]) -> Anomaly | None:
         return None
     message = say(
         "{rank}: {name} {value} at step {step:g}; {rest}",
-        "{rank}：{name} 在第 {step:g} 步为 {value}；{rest}",
         rank=first.where.describe(),
         name=first.name,
         value=point.value,
@@ -102,7 +101,7 @@ def _format_processes(processes: Sequence[Message]) -> Message:
     names, over = join_list([*processes[:_MOST_NAMED]]), len(processes) - _MOST_NAMED
     if over <= 0:
         return names
-    return say("{names} and {over} more", "{names}，以及另外 {over} 个进程", names=names, over=over)
+    return say("{names} and {over} more", names=names, over=over)
 
 
 def _describe_others(
@@ -114,10 +113,8 @@ def _describe_others(
         [series.where.describe() for series in members if series is not first]
     )
     if steps:
-        return say(
-            "{names}: from step {step} on", "{names}：从第 {step} 步起", names=names, step=steps[0]
-        )
-    return say("{names}: finite throughout", "{names}：始终为有限值", names=names)
+        return say("{names}: from step {step} on", names=names, step=steps[0])
+    return say("{names}: finite throughout", names=names)
 
 
 class _Total(NamedTuple):
@@ -136,7 +133,6 @@ def detect_uneven_step_counts(observed: Observed) -> Iterable[Anomaly]:
             counts = [
                 say(
                     "{total} on {rank}",
-                    "{rank} 为 {total}",
                     total=total.steps,
                     rank=where.describe(),
                 )
@@ -144,7 +140,6 @@ def detect_uneven_step_counts(observed: Observed) -> Iterable[Anomaly]:
             ]
             message = say(
                 "{word} counts to {counts}",
-                "{word} 的总数不同：{counts}",
                 word=word,
                 counts=join_list(counts),
             )

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from postmortem.core.findings import Finding
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.core.message import Message, cut, join_list, quote, say
+from postmortem.core.message import SEMICOLON, Message, cut, join_list, quote, say
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.collectives import format_ranks
 from postmortem.diagnosis.detectors.observed import Observed
@@ -190,7 +190,6 @@ def _build_anomaly(one: _NamedSet) -> Anomaly:
         message = say(
             "NCCL's RAS counts {count}: {said}{operation}; which of them hold up the others it does"
             " not list",
-            "NCCL RAS 统计有 {count} 个：{said}{operation}；其中哪些拖住了其他 rank 没有列出",
             count=one.size,
             said=said,
             operation=operation,
@@ -200,11 +199,10 @@ def _build_anomaly(one: _NamedSet) -> Anomaly:
     known = [rank for rank in ranks if rank is not None]
     message = say(
         "NCCL's RAS names {processes}: {said}{operation}",
-        "NCCL RAS 指出 {processes}：{said}{operation}",
         processes=(
             f"rank {format_ranks(known, _MOST_SHOWN)}"
             if len(known) == len(ranks)
-            else join_list([*map(_name_process, one.processes[:_MOST_SHOWN])], "; ", "；")
+            else join_list([*map(_name_process, one.processes[:_MOST_SHOWN])], SEMICOLON)
         ),
         said=said,
         operation=operation,
@@ -219,7 +217,6 @@ def _build_anomaly(one: _NamedSet) -> Anomaly:
 def _name_process(where: ProcessId) -> Message:
     return say(
         "process {pid} on {node}",
-        "{node} 上的进程 {pid}",
         pid=where.pid or "?",
         node=where.node or "?",
     )

@@ -38,7 +38,6 @@ def detect_repeated_epoch(observed: Observed) -> Iterable[Anomaly]:
         ):
             message = say(
                 "epoch {number:g} has the {count} losses of epoch {before:g}, to the last digit",
-                "第 {number:g} 轮的 {count} 个 loss 与第 {before:g} 轮的完全相同",
                 number=number,
                 count=len(values),
                 before=number - 1,

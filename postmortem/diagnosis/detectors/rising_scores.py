@@ -40,7 +40,6 @@ def detect_rising_score(observed: Observed) -> Iterator[Anomaly]:
         points = curves.finite(chosen.name)
         message = say(
             "{name} {first:.4g} at first, {last:.4g} at last",
-            "{name} 开始时为 {first:.4g}，最后为 {last:.4g}",
             name=chosen.name,
             first=points[0].value,
             last=points[-1].value,

@@ -36,7 +36,6 @@ def detect_lost_score(observed: Observed) -> Iterable[Anomaly]:
             best, late, index = found
             message = say(
                 "{name} {best:.4g} at best, {late:.4g} at last",
-                "{name} 最高 {best:.4g}，最后 {late:.4g}",
                 name=name,
                 best=best,
                 late=late,
@@ -66,7 +65,6 @@ def _detect_sinking_reward(curves: Curves) -> list[Anomaly]:
         ):
             message = say(
                 "{name} {first:.4g} at first, {last:.4g} at last",
-                "{name} 开始时为 {first:.4g}，最后为 {last:.4g}",
                 name=name,
                 first=values[0],
                 last=values[-1],

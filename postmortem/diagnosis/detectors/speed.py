@@ -186,7 +186,6 @@ def _find_gradual_slowdown(pace: _StepPace) -> tuple[Message, int] | None:
         return None
     message = say(
         "{fall}, lower speed in each of {count} parts of the run",
-        "{fall}，把训练分成 {count} 段，速度逐段下降",
         fall=_format_change(pace, points[:size], points[-size:]),
         count=_PARTS,
     )
@@ -197,7 +196,6 @@ def _format_change(pace: _StepPace, early: Sequence[Point], late: Sequence[Point
     """Word the medians of two stretches of records."""
     first, last = (statistics.median(point.value for point in part) for part in (early, late))
     return say(
-        "{name} {first:.4g} → {last:.4g}{unit}",
         "{name} {first:.4g} → {last:.4g}{unit}",
         name=pace.name,
         first=first,

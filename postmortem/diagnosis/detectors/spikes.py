@@ -107,7 +107,6 @@ def detect_lasting_jump(curves: Curves, loss: TrainingLoss) -> list[Anomaly]:
         if values[index] - level > _BEYOND_NOISE * usual and sum(stays) > 0.9 * len(stays):
             message = say(
                 "{rise} at {place}, and not back at the end",
-                "{rise}（{place}），直到最后也没有回落",
                 rise=from_to(level, peak),
                 place=format_position(points[index]),
             )
@@ -122,7 +121,6 @@ def _detect_jump(
     line = points[index].line
     message = say(
         "{rise} at {place}",
-        "{rise}（{place}）",
         rise=from_to(level, peak),
         place=format_position(points[index]),
     )
@@ -170,7 +168,6 @@ def _find_recovery(points: Sequence[Point], index: int, level: float) -> int | N
 def _format_recovery(spike: Message, back: Point) -> Message:
     return say(
         "{rise}, {value:.4g} at {place}",
-        "{rise}，{place}回到 {value:.4g}",
         rise=spike,
         value=back.value,
         place=format_position(back),

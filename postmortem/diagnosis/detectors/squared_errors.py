@@ -42,7 +42,7 @@ def detect_critic_error_growth(observed: Observed) -> Iterable[Anomaly]:
         if _has_grown(points) and not _has_better_score(curves):
             values = [point.value for point in points]
             early, late = _compute_early_level(values), _compute_late_level(values)
-            message = say("{name}: {rise}", "{name}：{rise}", name=name, rise=from_to(early, late))
+            message = say("{name}: {rise}", name=name, rise=from_to(early, late))
             line = next(point.line for point in points if point.value > 10 * early)
             is_proved = _is_scored(curves) or late > _BEYOND_RETURNS * early
             return [

@@ -52,7 +52,6 @@ def detect_stack_outlier(observed: Observed) -> Iterable[Anomaly]:
     first = stacks[0]
     message = say(
         "stacks of {count} processes, the first in {place}",
-        "{count} 个进程的调用栈，第一个停在 {place}",
         count=len(stacks),
         place=first.place().name,
     )
@@ -63,7 +62,6 @@ def detect_stack_outlier(observed: Observed) -> Iterable[Anomaly]:
         odd = apart.odd
         message = say(
             "{name} stands in {place}, the other {count} in {other}",
-            "{name} 停在 {place}，其余 {count} 个停在 {other}",
             name=odd.where.describe(),
             place=apart.at.name,
             count=len(stacks) - 1,

@@ -108,7 +108,6 @@ def _describe_repeated_step(
     return say(
         "{count} lines over {stood:.0f} s still name step {step}; records had come every"
         " {usual:.2g} s",
-        "{stood:.0f} 秒内的 {count} 行仍停在第 {step} 步，而此前每 {usual:.2g} 秒就有一条记录",
         count=len(steps),
         stood=stood,
         step=steps[0],
@@ -125,7 +124,6 @@ def _describe_missing_output(
         return None
     return say(
         "{gap:.0f} s without a line after the last record, which came every {usual:.2g} s",
-        "最后一条记录之后 {gap:.0f} 秒没有任何输出，而此前平均每 {usual:.2g} 秒一条",
         gap=gap,
         usual=max(usual, 0.01),
     )

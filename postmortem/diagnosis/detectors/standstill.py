@@ -290,19 +290,16 @@ def _format_stall(found: _Silence) -> Message:
     if watch is not None and (found.source == found.worker.source or found.worker.last is None):
         return say(
             "{count} lines like {text} over {seconds:.0f} s, and none of the run itself",
-            "{seconds:.0f} 秒内有 {count} 行类似 {text}，而训练本身没有任何输出",
             count=watch.times,
             text=quote(cut(watch.text, _MOST_TEXT)),
             seconds=found.seconds,
         )
     pace = say(
         "; its lines had come every {usual:.2g} s",
-        "，而此前每 {usual:.2g} 秒就有一行",
         usual=max(usual, 0.01),
     )
     return say(
         "the last line of the run came {seconds:.0f} s before the newest clock of the job{pace}",
-        "训练的最后一行比作业中最新的时间早 {seconds:.0f} 秒{pace}",
         seconds=found.seconds,
         pace=NOTHING if math.isnan(usual) else pace,
     )

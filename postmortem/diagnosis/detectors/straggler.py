@@ -74,7 +74,6 @@ def detect_straggler(observed: Observed) -> Iterator[Anomaly]:
             source, line = places[rank]
             message = say(
                 "rank {rank}: {name} {own:.4g}, the others {usual:.4g} (medians)",
-                "rank {rank}：{name} 为 {own:.4g}，其他 rank 为 {usual:.4g}（中位数）",
                 rank=rank,
                 name=name,
                 own=own,

@@ -73,7 +73,6 @@ def _build_mismatch_anomaly(
 ) -> Anomaly:
     message = say(
         "{package} was built for torch {wanted}, torch {installed} is installed",
-        "{package} 为 torch {wanted} 构建，而安装的是 torch {installed}",
         package=package,
         wanted=wanted,
         installed=torch.value,

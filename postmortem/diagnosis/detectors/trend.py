@@ -77,7 +77,6 @@ def detect_loss_plateau(observed: Observed) -> Iterator[Anomaly]:
     level = _compute_level(loss)
     message = say(
         "loss stays at {level:.4g} over {count} records",
-        "loss 在 {count} 条记录里一直停在 {level:.4g}",
         level=level,
         count=len(loss.values),
     )
@@ -85,7 +84,6 @@ def detect_loss_plateau(observed: Observed) -> Iterator[Anomaly]:
     if _has_started_at_level(loss, level) and _is_from_the_beginning(curves, loss.points):
         message = say(
             "loss {first:.4g} at first, {last:.4g} at last",
-            "loss 开始时为 {first:.4g}，结束时为 {last:.4g}",
             first=loss.values[0],
             last=loss.values[-1],
         )
@@ -109,7 +107,7 @@ def detect_frozen_loss(observed: Observed) -> Iterable[Anomaly]:
         return []
     if _is_frozen(loss.values) and not _is_at_rest(observed.curves, loss):
         value = loss.values[-1]
-        message = say("loss frozen at {value:g}", "loss 停在 {value:g} 不再变化", value=value)
+        message = say("loss frozen at {value:g}", value=value)
         return [observed.curves.shape("collapse", message, loss.points[-_LAST].line)]
     if loss.is_broken or is_rise_expected(observed.curves):
         return []
@@ -251,7 +249,6 @@ def _detect_loss_settled_higher(curves: Curves, loss: TrainingLoss) -> list[Anom
         return []
     message = say(
         "loss {best:.4g} at best, then level at {level:.4g} for {count} records",
-        "loss 最低曾到 {best:.4g}，此后 {count} 条记录一直停在 {level:.4g}",
         best=best,
         level=level,
         count=last,

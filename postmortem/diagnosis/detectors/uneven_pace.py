@@ -66,8 +66,6 @@ def _detect_stalling_steps(observed: Observed) -> list[Anomaly]:
     message = say(
         "a step takes {quick:.4g} s to {most:.4g} s: {stalls} of {count} stall, and take"
         " {share:.0%} of the time",
-        "每步耗时从 {quick:.4g} s 到 {most:.4g} s：{count} 步中有 {stalls} 步停顿，占总时间的"
-        " {share:.0%}",
         quick=min(values),
         most=max(values),
         stalls=len(stalls),
@@ -188,7 +186,6 @@ def _find_drop_at_end(points: Sequence[Point]) -> int:
 def _format_change(first: float, last: float, unit: str) -> Message:
     return say(
         "speed {first:.4g} → {last:.4g}{unit}",
-        "速度 {first:.4g} → {last:.4g}{unit}",
         first=first,
         last=last,
         unit=unit,

@@ -103,7 +103,6 @@ def _detect_chance_level_loss(
         if _NEAR * level <= values[-1] <= _BEYOND * level and values[-1] > _HARDLY * values[0]:
             message = say(
                 "loss {last:.4g} at last, after {first:.4g} at first; ln({classes}) = {level:.4g}",
-                "loss 最后为 {last:.4g}，开始时为 {first:.4g}；ln({classes}) = {level:.4g}",
                 first=values[0],
                 last=values[-1],
                 classes=classes,
@@ -121,7 +120,6 @@ def _detect_unimproved_loss(
     if 1 < len(values) < _LEVEL_FROM and values[-1] > _HARDLY * values[0] > 0:
         message = say(
             "loss {first:.4g} at first, {last:.4g} at last, in {count} records",
-            "loss 开始时为 {first:.4g}，最后为 {last:.4g}，共 {count} 条记录",
             first=values[0],
             last=values[-1],
             count=len(values),
@@ -131,7 +129,6 @@ def _detect_unimproved_loss(
     if len(values) <= _FEW and values[-1] >= level:
         message = say(
             "loss {last:.4g} at last: who knows but how frequent words are comes to {level:.2g}",
-            "loss 最后为 {last:.4g}：只知道词频也能达到 {level:.2g}",
             last=values[-1],
             level=level,
         )
@@ -153,7 +150,6 @@ def _detect_too_few_records(curves: Curves, values: Sequence[float]) -> list[Ano
         return []
     message = say(
         "{count} records of the loss, the last {last:.4g}",
-        "只有 {count} 条 loss 记录，最后为 {last:.4g}",
         count=len(values),
         last=values[-1],
     )

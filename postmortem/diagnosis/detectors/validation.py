@@ -67,7 +67,6 @@ def detect_overfitting(observed: Observed) -> Iterator[Anomaly]:
         if _is_worse_for_good(curves, name, _compute_rise(points, best)):
             message = say(
                 "{name} {best:.4g} at best, {late:.4g} at last, while the training loss falls on",
-                "{name} 最低 {best:.4g}，最后 {late:.4g}，而训练 loss 仍在下降",
                 name=name,
                 best=points[best].value,
                 late=_compute_late_level(points),
@@ -104,8 +103,6 @@ def detect_validation_left_behind(observed: Observed) -> Iterable[Anomaly]:
             message = say(
                 "{name} {first:.4g} at first, {level:.4g} at last, while {trained} rises from"
                 " {begun:.4g} to {late:.4g}",
-                "{name} 开始时为 {first:.4g}，最后为 {level:.4g}，而 {trained} 从 {begun:.4g} 升到"
-                " {late:.4g}",
                 name=name,
                 first=first,
                 level=level,
@@ -136,8 +133,6 @@ def _detect_error_left_behind(curves: Curves) -> list[Anomaly]:
             message = say(
                 "{name} {first:.4g} at first, {level:.4g} at last, while {trained} falls from"
                 " {begun:.4g} to {late:.4g}",
-                "{name} 开始时为 {first:.4g}，最后为 {level:.4g}，而 {trained} 从 {begun:.4g} 降到"
-                " {late:.4g}",
                 name=name,
                 first=first,
                 level=level,

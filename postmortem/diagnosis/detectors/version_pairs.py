@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from postmortem.core.findings import Traceback
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.core.message import Message, join_list, say
+from postmortem.core.message import SEMICOLON, Message, join_list, say
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.fact_store import FactStore
@@ -48,14 +48,12 @@ def detect_version_conflict(observed: Observed) -> Iterable[Anomaly]:
         return
     asking = observed.facts.facts[f"package.{broken[0].asking}"]
     message = join_list(
-        [_format_conflict(requirement) for requirement in broken[:_MOST_NAMED]], "; ", "；"
+        [_format_conflict(requirement) for requirement in broken[:_MOST_NAMED]], SEMICOLON
     )
     fits = find_compatible_versions(packages, python)
     if fits:
         versions = join_list([f"{name} {version}" for name, version in fits.items()])
-        message = say(
-            "{said} (→ {versions})", "{said}（→ {versions}）", said=message, versions=versions
-        )
+        message = say("{said} (→ {versions})", said=message, versions=versions)
     yield Anomaly("versions-unfit", message, asking.source, NOWHERE, asking.line)
     for requirement in broken:
         for source, where, line in _find_failures(requirement, observed):
@@ -78,18 +76,11 @@ def get_listed_versions(facts: FactStore) -> dict[str, str]:
 
 def _format_conflict(requirement: "UnmetRequirement") -> Message:
     wording = (
-        (
-            "{asked} is too new for {asking}, which asks for {wanted}",
-            "{asked} 对 {asking} 来说过新，后者要求 {wanted}",
-        )
+        say("{asked} is too new for {asking}, which asks for {wanted}")
         if requirement.is_too_new
-        else (
-            "{asked} is too old for {asking}, which asks for {wanted}",
-            "{asked} 对 {asking} 来说过旧，后者要求 {wanted}",
-        )
+        else say("{asked} is too old for {asking}, which asks for {wanted}")
     )
-    return say(
-        *wording,
+    return wording.fill(
         asked=f"{requirement.asked} {requirement.asked_version}",
         asking=f"{requirement.asking} {requirement.asking_version}",
         wanted=f"{requirement.asked}{requirement.wanted}",

@@ -243,8 +243,6 @@ def _find_differing_calls(
             message = say(
                 "group {group}, collective {number}: rank {one} in {one_call}, rank {other} in"
                 " {other_call}",
-                "进程组 {group} 第 {number} 个集合通信：rank {one} 在 {one_call}，rank {other} 在"
-                " {other_call}",
                 group=group,
                 number=number,
                 one=format_ranks(sorted(ranks), _MOST_SHOWN),
@@ -291,15 +289,11 @@ def _describe_fault(
         return say(
             "{count} of the others wait for rank {ranks}: nothing enqueued, never came to {call}"
             " of group {group}",
-            "其他 rank 中有 {count} 个在等待 rank {ranks}：它没有在途通信，从未到达进程组 {group}"
-            " 的 {call}",
             **words,
         )
     return say(
         "{count} of the others wait for rank {ranks}: it stands in {own} of group {own_group},"
         " which the other members have completed; missing in {call} of group {group}",
-        "其他 rank 中有 {count} 个在等待 rank {ranks}：它停在进程组 {own_group} 的 {own}，"
-        "其他成员都已完成；缺席进程组 {group} 的 {call}",
         own=_name_call(head),
         own_group=dumps[first].groups[head.group].label,
         **words,
@@ -315,8 +309,6 @@ def _describe_unseen(
     message = say(
         "no dump was handed in of rank {ranks}: whether it came to {call} of group {group}, in"
         " which {count} ranks wait, is not known; no rank with a dump is late",
-        "没有提供 rank {ranks} 的转储：它是否到达进程组 {group} 的 {call} 无从得知，有 {count} 个"
-        " rank 在那里等待；有转储的 rank 都没有落后",
         ranks=format_ranks(unseen, _MOST_SHOWN),
         call=_name_call(work),
         group=dumps[waiting].groups[work.group].label,
@@ -333,8 +325,6 @@ def _describe_alike(heads: Mapping[int, PendingWork], dumps: Mapping[int, RankDu
     message = say(
         "no rank is late among these dumps: {count} of {all} wait, rank {first} in {call} of group"
         " {group}; it is the network, a device, or a rank whose dump is missing",
-        "这些转储中没有落后的 rank：{all} 个中有 {count} 个在等待，rank {first} 在进程组 {group} 的"
-        " {call}；问题在网络、设备，或缺少转储的 rank",
         count=len(heads),
         all=len(dumps),
         first=first,
@@ -397,16 +387,12 @@ def _describe_circle(circle: Sequence[int], waits: _Waits, apart: int | None) ->
         return say(
             "rank {one} went on to {one_call} of group {one_group}, while rank {other} waits for it"
             " in {other_call} of group {other_group}",
-            "rank {one} 已进入进程组 {one_group} 的 {one_call}，而 rank {other} 在进程组"
-            " {other_group} 的 {other_call} 中等待它",
             one=one,
             **words,
         )
     return say(
         "rank {ranks} wait for each other: rank {one} in {one_call} of group {one_group}, rank"
         " {other} in {other_call} of group {other_group}",
-        "rank {ranks} 互相等待：rank {one} 在进程组 {one_group} 的 {one_call}，rank {other} 在"
-        "进程组 {other_group} 的 {other_call}",
         ranks=format_ranks(circle, _MOST_SHOWN),
         one=one,
         **words,

@@ -104,13 +104,11 @@ def _build_advisory_fix(entry: Advisory, case: Case) -> Fix[Message]:
     if entry.package in installed:
         what = f"{entry.package} {installed[entry.package]}"
         wording = (
-            ("Install {fixed}", "安装 {fixed}")
-            if entry.install
-            else ("Avoid the defect of {what}: {fixed}", "规避 {what} 的缺陷：{fixed}")
+            say("Install {fixed}") if entry.install else say("Avoid the defect of {what}: {fixed}")
         )
     else:
         what = ", ".join(f"{name} {wanted}" for name, wanted in entry.ranges.items())
-        wording = ("With {what}: {fixed}", "若为 {what}：{fixed}")
+        wording = say("With {what}: {fixed}")
     command = ""
     if entry.install:
         values = collect_user_values(case, set_in(case))
@@ -118,7 +116,7 @@ def _build_advisory_fix(entry: Advisory, case: Case) -> Fix[Message]:
     return Fix(
         id=f"advisory.{entry.id}",
         kind="change",
-        title=say(*wording, what=what, fixed=fixed).settled(),
+        title=wording.fill(what=what, fixed=fixed).settled(),
         why=parse_bilingual(entry.symptom),
         snippet=quote(command),
         language="bash",

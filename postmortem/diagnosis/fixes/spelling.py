@@ -98,7 +98,6 @@ def _build_fix(name: str, meant: str) -> Fix[Message]:
         kind="change",
         title=say(
             "Correct the spelling: `{name}` → `{meant}`",
-            "更正拼写：`{name}` → `{meant}`",
             name=name,
             meant=meant,
         ).settled(),

@@ -93,7 +93,7 @@ def word_advice(found: Explained, text: str) -> WordedAdvice:
     place = _place(found.frame)
     explanation = told
     if told and place:
-        explanation = say("{place} {text}", "{place}{text}", place=place, text=told)
+        explanation = say("{place} {text}", place=place, text=told)
     fixes: list[Fix[Message]] = []
     for one in found.advice.fixes:
         fix = None if one.is_otherwise and fixes else _fix(one, words, codes)
@@ -150,7 +150,6 @@ def _place(frame: Frame | None) -> Message:
     if function and statement:
         return say(
             "{file}, line {line}, in `{function}`: `{statement}`.",
-            "{file} 第 {line} 行，`{function}` 中：`{statement}`。",
             **where,
             function=function,
             statement=statement,
@@ -158,11 +157,10 @@ def _place(frame: Frame | None) -> Message:
     if statement:
         return say(
             "{file}, line {line}: `{statement}`.",
-            "{file} 第 {line} 行：`{statement}`。",
             **where,
             statement=statement,
         )
-    return say("{file}, line {line}.", "{file} 第 {line} 行。", **where)
+    return say("{file}, line {line}.", **where)
 
 
 def _in_a_sentence(value: str) -> str:

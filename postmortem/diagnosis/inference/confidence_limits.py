@@ -114,7 +114,6 @@ def _build_counterevidence(
         "survived",
         say(
             "records follow what looks like the end — {first}",
-            "看似终止的一行之后仍有记录 — {first}",
             first=cut((text.splitlines() or [""])[0], 200),
         ),
         -WEIGHTS["weak"],

@@ -81,7 +81,6 @@ def describe_defect(entry: Advisory, case: Case) -> Message:
     installed = case.environment.packages
     return say(
         "{what}: {symptom} (→ {fixed})",
-        "{what}：{symptom}（→ {fixed}）",
         what=join_list([f"{name} {installed[name]}" for name in (entry.package, *entry.beside)]),
         symptom=parse_bilingual(entry.symptom),
         fixed=describe_remedy(entry),

@@ -16,13 +16,13 @@ from postmortem.diagnosis.inference.matching import is_match, is_version_match
 from postmortem.rules.conditions import Condition, ConditionSet
 
 _FIELDS: Final[Mapping[str, Message]] = {
-    "os": say("os", "系统"),
-    "driver": say("driver", "驱动"),
-    "exit_status": say("exit_status", "退出码"),
-    "signal": say("signal", "信号"),
-    "world_size": say("world_size", "进程数"),
-    "launcher": say("launcher", "启动器"),
-    "precision": say("precision", "精度"),
+    "os": say("os"),
+    "driver": say("driver"),
+    "exit_status": say("exit_status"),
+    "signal": say("signal"),
+    "world_size": say("world_size"),
+    "launcher": say("launcher"),
+    "precision": say("precision"),
 }
 """What the fields of the environment are called where they stand as evidence."""
 
@@ -119,7 +119,7 @@ def _match_anomaly(wanted: Any, case: Case) -> list[Hit] | None:
 def _match_precision(wanted: Any, case: Case) -> list[Hit] | None:
     known = case.environment.precision
     return (
-        [Hit("environment", "precision", add_label(say("precision", "精度"), known))]
+        [Hit("environment", "precision", add_label(say("precision"), known))]
         if known in _ensure_list(wanted)
         else None
     )
@@ -173,7 +173,6 @@ def _match_gpu(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
             if gpu.compute_capability:
                 name = say(
                     "{name}, compute capability {capability}",
-                    "{name}，计算能力 {capability}",
                     name=gpu.name,
                     capability=gpu.compute_capability,
                 )
@@ -243,7 +242,6 @@ def _describe_exception(traceback: Traceback) -> Message:
         return text
     return say(
         "{what} in {place} {function}",
-        "{what}（位于 {place} {function}）",
         what=text,
         place=f"{inner.file}:{inner.line}",
         function=inner.function,

@@ -55,10 +55,8 @@ _LIKELY: Final = 0.0
 _BEHIND: Final = 0.5
 """Log-odds by which the reason for a stop stands behind it: it is no rival."""
 
-_OTHER_MESSAGE: Final = say(
-    "the message of the exception names something else", "异常信息指向别的原因"
-)
-_NOTHING: Final = say("no rule found a cause in this input", "没有规则能从输入中找到原因")
+_OTHER_MESSAGE: Final = say("the message of the exception names something else")
+_NOTHING: Final = say("no rule found a cause in this input")
 
 
 class RankedCause(NamedTuple):

@@ -159,7 +159,7 @@ def _build_argument_evidence(item: Argument, hits: list[Hit], sign: int) -> Evid
     hit = next((hit for hit in hits if hit.line is not None), hits[0] if hits else absent)
     text, shown = parse_bilingual(item.text), hit.message.settled()
     if shown:
-        text = say("{text} — {shown}", "{text} — {shown}", text=text, shown=shown.cut(240))
+        text = say("{text} — {shown}", text=text, shown=shown.cut(240))
     factor = min((hit.factor for hit in hits), default=1.0)
     return Evidence(
         hit.kind,

@@ -60,14 +60,8 @@ _FEWEST_LINES: Final = 6
 _SURE: Final = 0.9
 """The share of another cause from which on a verdict is disputed."""
 
-_TEXT: Final = (
-    "the wording is that of such failures (share {share:.0%}) — {line}",
-    "措辞与此类故障相符（占比 {share:.0%}）— {line}",
-)
-_OTHER: Final = (
-    "the wording is not that of such failures (share {share:.1%})",
-    "措辞与此类故障不符（占比 {share:.1%}）",
-)
+_TEXT: Final = say("the wording is that of such failures (share {share:.0%}) — {line}")
+_OTHER: Final = say("the wording is not that of such failures (share {share:.1%})")
 
 
 def combine_opinions(
@@ -362,14 +356,14 @@ def _build_evidence(cause: str, weight: float, opinion: Opinion) -> Evidence[Mes
     share = opinion.shares.get(cause, 0.0)
     carried = opinion.carried_by(cause) if weight > 0 else None
     if weight < 0 or carried is None:
-        text = say(*_OTHER, share=share) if weight < 0 else say(*_TEXT, share=share, line=NOTHING)
+        text = _OTHER.fill(share=share) if weight < 0 else _TEXT.fill(share=share, line=NOTHING)
         return Evidence("classifier", _ITEM, "classifier", text, round(weight, 3))
     shown = cut(" ".join(carried.text.split()), 200)
     return Evidence(
         "classifier",
         _ITEM,
         "classifier",
-        say(*_TEXT, share=share, line=shown),
+        _TEXT.fill(share=share, line=shown),
         round(weight, 3),
         carried.source,
         carried.where,

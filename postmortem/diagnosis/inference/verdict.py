@@ -146,36 +146,19 @@ def _is_replayed(best: RankedCause) -> bool:
     )
 
 
-_REPLAYED: Final = (
-    "{title}: running the recorded steps again proves it.",
-    "{title}：重跑记录的训练步已经证实。",
+_REPLAYED: Final = say("{title}: running the recorded steps again proves it.")
+_ESTABLISHED: Final = say("{title}: the log itself shows it.")
+_SUPPORTED: Final = say("{title}: the evidence is for it, nothing speaks against it.")
+_MIXED: Final = say("{title}: more speaks for it than against it.")
+_HYPOTHESIS: Final = say(
+    "Most likely: {title}. The log does not prove it, and no other cause comes near."
 )
-_ESTABLISHED: Final = ("{title}: the log itself shows it.", "{title}：日志本身已经证明。")
-_SUPPORTED: Final = (
-    "{title}: the evidence is for it, nothing speaks against it.",
-    "{title}：证据支持，没有反证。",
+_RIVALLED: Final = say(
+    "Most likely: {title}. It fits, but so might something else; second: {rival}."
 )
-_MIXED: Final = (
-    "{title}: more speaks for it than against it.",
-    "{title}：支持它的证据多于反证。",
-)
-_HYPOTHESIS: Final = (
-    "Most likely: {title}. The log does not prove it, and no other cause comes near.",
-    "最可能：{title}。日志尚不足以证明，但没有其他原因与之接近。",
-)
-_RIVALLED: Final = (
-    "Most likely: {title}. It fits, but so might something else; second: {rival}.",
-    "最可能：{title}。与日志吻合，但其他原因也说得通；其次：{rival}。",
-)
-_UNKNOWN: Final = say("The log does not show the cause.", "日志没有显示原因。")
-_CLOSEST: Final = (
-    "{unknown} Closest: {title} ({share:.0%}).",
-    "{unknown}最接近的是：{title}（{share:.0%}）。",
-)
-_CONSEQUENCES: Final = say(
-    "The log holds only consequences of a failure whose cause is not in it.",
-    "日志里只有后果，真正的原因不在其中。",
-)
+_UNKNOWN: Final = say("The log does not show the cause.")
+_CLOSEST: Final = say("{unknown} Closest: {title} ({share:.0%}).")
+_CONSEQUENCES: Final = say("The log holds only consequences of a failure whose cause is not in it.")
 
 
 def _build_summary(
@@ -189,14 +172,14 @@ def _build_summary(
     if status == "unknown":
         return _describe_abstention(best, title, case)
     if status == "established":
-        return say(*(_REPLAYED if _is_replayed(best) else _ESTABLISHED), title=title)
+        return (_REPLAYED if _is_replayed(best) else _ESTABLISHED).fill(title=title)
     if status == "supported":
         is_mixed = any(item.weight < 0 for item in best.evidence)
-        return say(*(_MIXED if is_mixed else _SUPPORTED), title=title)
+        return (_MIXED if is_mixed else _SUPPORTED).fill(title=title)
     second = ranked[1] if len(ranked) > 1 else None
     if second is not None and has_rival(best.probability, best.score, second.score):
-        return say(*_RIVALLED, title=title, rival=knowledge.title(second.id))
-    return say(*_HYPOTHESIS, title=title)
+        return _RIVALLED.fill(title=title, rival=knowledge.title(second.id))
+    return _HYPOTHESIS.fill(title=title)
 
 
 def _describe_abstention(best: RankedCause, title: Message, case: Case) -> Message:
@@ -205,7 +188,7 @@ def _describe_abstention(best: RankedCause, title: Message, case: Case) -> Messa
         return _CONSEQUENCES
     if has_trait(best.id, Trait.UNEXPLAINED):
         return _UNKNOWN
-    return say(*_CLOSEST, unknown=_UNKNOWN, title=title, share=best.probability)
+    return _CLOSEST.fill(unknown=_UNKNOWN, title=title, share=best.probability)
 
 
 _FALLBACK_NEED: Final = (
@@ -214,24 +197,17 @@ _FALLBACK_NEED: Final = (
         Need(
             say(
                 "the complete log of the first process that failed, from the start of the run to"
-                " its last line",
-                "最先失败的那个进程的完整日志，从启动到最后一行",
+                " its last line"
             ),
-            say(
-                "the lines here are only consequences or do not name a cause",
-                "这里只有后果，或没有写出原因",
-            ),
+            say("the lines here are only consequences or do not name a cause"),
             "grep -n -m1 -B2 -A40 'Traceback' *.log",
         ),
     ),
     (
         ("environment",),
         Need(
-            say("the environment", "环境信息"),
-            say(
-                "GPU, precision and versions decide between causes",
-                "GPU、精度与版本决定是哪一种原因",
-            ),
+            say("the environment"),
+            say("GPU, precision and versions decide between causes"),
             "postmortem env -o env.txt",
         ),
     ),
@@ -269,71 +245,53 @@ def _ask_beyond_dumps(anomaly: Anomaly) -> tuple[Need[Message], ...]:
         return _BEYOND_DUMPS
     ranks = anomaly.captures.get("ranks") or anomaly.where.rank
     if anomaly.id == UNSEEN:
-        dumps = say(
-            "the dump, or the log, of rank {ranks}", "rank {ranks} 的转储或日志", ranks=ranks
-        )
+        dumps = say("the dump, or the log, of rank {ranks}", ranks=ranks)
         return (Need(dumps, _UNSEEN_DECIDES, "ls nccl_trace_rank_* comm_lib_trace_rank_*"),)
     stack = say(
         "the stack of rank {ranks} while the run stands, or the end of its own log",
-        "任务停住时 rank {ranks} 的调用栈，或它自己日志的末尾",
         ranks=ranks,
     )
     return (Need(stack, _STACK_DECIDES, "py-spy dump --pid PID"),)
 
 
 _STACK_DECIDES: Final = say(
-    "the dumps show where it stands among the collectives, not what it does there",
-    "转储说明它停在哪个集合通信前后，却没有说明它在做什么",
+    "the dumps show where it stands among the collectives, not what it does there"
 )
 _UNSEEN_DECIDES: Final = say(
-    "the ranks handed in wait for it: a process that died or was never asked leaves no dump",
-    "已提供转储的 rank 都在等它：已死的进程或没有被要求转储的进程不会留下转储",
+    "the ranks handed in wait for it: a process that died or was never asked leaves no dump"
 )
 _BEYOND_DUMPS: Final = (
     Need(
+        say("the dumps of all ranks, and the logs with NCCL's warnings"),
         say(
-            "the dumps of all ranks, and the logs with NCCL's warnings",
-            "所有 rank 的转储，以及带 NCCL 警告的日志",
-        ),
-        say(
-            "no rank is late among the dumps at hand; a missing one may be, or NCCL names the link",
-            "现有转储中没有落后的 rank；可能是缺少转储的那个，也可能 NCCL 会指出有问题的链路",
+            "no rank is late among the dumps at hand; a missing one may be, or NCCL names the link"
         ),
         "NCCL_DEBUG=WARN TORCH_NCCL_DUMP_ON_TIMEOUT=1 torchrun ...",
     ),
     Need(
-        say("what NCCL's RAS says while the run stands", "任务停住时 NCCL RAS 的报告"),
-        say(
-            "it names processes that no longer answer, and ranks that are behind on the device",
-            "它会指出不再应答的进程，以及在设备上落后的 rank",
-        ),
+        say("what NCCL's RAS says while the run stands"),
+        say("it names processes that no longer answer, and ranks that are behind on the device"),
         "ncclras -v",
     ),
     Need(
-        say("the kernel's messages of each machine", "每台机器的内核消息"),
-        say("a device or link that failed stands there", "出错的设备或链路会记在那里"),
+        say("the kernel's messages of each machine"),
+        say("a device or link that failed stands there"),
         "dmesg -T | grep -iE 'xid|nvlink|mlx5|link (is )?down'",
     ),
 )
 """What decides where all ranks wait alike."""
 _NAME_NEED: Final = Need(
-    say(
-        "the names of the columns: a heading line, or a file name that says it (loss.txt)",
-        "各列的名称：加一行表头，或用文件名说明（如 loss.txt）",
-    ),
+    say("the names of the columns: a heading line, or a file name that says it (loss.txt)"),
     say(
         "nothing in the input says what its figures are; values that are not finite are all that"
-        " they show",
-        "输入中没有任何内容说明这些数字是什么；除 NaN/inf 外无法判断",
+        " they show"
     ),
     "cp FILE loss.txt",
 )
-_NO_NAMES: Final = say(
-    "how the curves go (their columns have no names)", "曲线的走势（各列没有名称）"
-)
-_NO_GPU: Final = say("the GPU model (not printed)", "GPU 型号（未打印）")
-_NO_PRECISION: Final = say("the training precision (not printed)", "训练精度（未打印）")
-_NO_VERSIONS: Final = say("package versions (not printed)", "软件包版本（未打印）")
+_NO_NAMES: Final = say("how the curves go (their columns have no names)")
+_NO_GPU: Final = say("the GPU model (not printed)")
+_NO_PRECISION: Final = say("the training precision (not printed)")
+_NO_VERSIONS: Final = say("package versions (not printed)")
 
 
 def _list_unchecked(case: Case) -> tuple[Message, ...]:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from postmortem.core.message import Message, join_list, say
+from postmortem.core.message import Message, join_list, say, say_in
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.inference.known_defects import describe_defect, list_matching_advisories
 from postmortem.diagnosis.inference.verdict import Ranking
@@ -20,37 +20,25 @@ from postmortem.rules.traits import Trait, has_trait
 _REMARKS: Final = 3
 """Known defects that are told beside a log that does not show them."""
 _REMARKS_ON_A_DUMP: Final = 8
-_COUNTED: Final = (
-    (
-        "timeouts",
+_COUNTED: Final = {
+    "timeouts": say(
         "{count} searches for a pattern took too long, or came when the time for slow ones was"
-        " spent, and were passed over",
-        "有 {count} 次模式匹配超时，或因慢速匹配的时限已用完，已跳过",
+        " spent, and were passed over"
     ),
-    (
-        "passed_over",
+    "passed_over": say(
         "{count} looks at very long lines or tracebacks were passed over: no training log holds so"
-        " many in so little text",
-        "有 {count} 处超长行或调用栈未细看：正常的训练日志不会在这么短的文本里出现这么多",
+        " many in so little text"
     ),
-    (
-        "crowded_out",
+    "crowded_out": say(
         "{count} looks at lines were passed over: the log names more processes or metrics than can"
-        " be kept, and where it does it is read in part",
-        "有 {count} 处内容未细看：日志中的进程或指标名称多于可保留的数量，此后仅读取一部分",
+        " be kept, and where it does it is read in part"
     ),
-    (
-        "crowd",
+    "crowd": say(
         "{count} findings of processes that are too many to be told apart are counted together: the"
-        " first and the last of each kind are listed",
-        "有 {count} 处发现来自过多的进程，无法逐一区分，已合并计数：每种只列出首次与末次",
+        " first and the last of each kind are listed"
     ),
-    (
-        "unkept",
-        "{count} values were left out: their metrics have more names than can be kept",
-        "已略去 {count} 个数值：指标名称过多，无法全部保留",
-    ),
-)
+    "unkept": say("{count} values were left out: their metrics have more names than can be kept"),
+}
 """What is counted while reading, with its sentence; nothing is said of a count of 0."""
 
 
@@ -60,14 +48,14 @@ def _list_matched_sources(case: Case) -> set[int]:
 
 
 _ENDED: Final = {
-    "failed": say("failed", "失败"),
-    "completed": say("completed", "完成"),
-    "running": say("still running", "仍在运行"),
-    "stalled": say("stalled", "停滞"),
-    "cancelled": say("cancelled", "中止"),
-    "incomplete": say("cut off", "日志不完整"),
-    "unknown": say("unknown", "未知"),
-    "not-a-training-log": say("no training", "未训练"),
+    "failed": say("failed"),
+    "completed": say("completed"),
+    "running": say("still running"),
+    "stalled": say("stalled"),
+    "cancelled": say("cancelled"),
+    "incomplete": say("cut off"),
+    "unknown": say("unknown"),
+    "not-a-training-log": say("no training"),
 }
 
 
@@ -84,26 +72,23 @@ def _iter_attempt_notes(case: Case) -> Iterator[Message]:
     yield say(
         "{path} holds {count} attempts ({ended}); number {number} is judged, --attempt N judges"
         " another",
-        "{path} 中有 {count} 次运行（{ended}）；此处分析第 {number} 次，用 --attempt N 分析另一次",
         path=case.sources[source].path,
         count=count,
         number=case.attempt,
         ended=join_list(
             [
-                say("{count} {outcome}", "{outcome} {count} 次", count=times, outcome=_ENDED[name])
+                say("{count} {outcome}", count=times, outcome=_ENDED[name])
                 for name, times in ended.most_common()
             ],
-            ", ",
-            "，",
+            say_in("clauses", ", "),
         ),
     )
     if case.first is not None and case.before is not None:
         if case.first.kind == case.before.kind:
-            yield say("it failed like the attempt before", "失败原因与上一次运行相同")
+            yield say("it failed like the attempt before")
         else:
             yield say(
                 "the attempt before failed otherwise, at line {line}: {text}",
-                "上一次运行的失败不同，见第 {line} 行：{text}",
                 line=case.before.line,
                 text=case.before.format_line(),
             )
@@ -115,7 +100,6 @@ def iter_reading_notes(case: Case) -> Iterator[Message]:
         yield say(
             "the clock of {path} is {ahead:+.0f} s off the others' (the same steps stand in them);"
             " corrected for the order",
-            "{path} 的时钟与其他文件相差 {ahead:+.0f} 秒（它们记录了相同的步）；排序时已修正",
             path=case.sources[source].path,
             ahead=ahead,
         )
@@ -129,8 +113,6 @@ def iter_reading_notes(case: Case) -> Iterator[Message]:
             yield say(
                 "{path} states nothing that is known of environments: python -m"
                 " torch.utils.collect_env, nvidia-smi, pip list or postmortem env write what does",
-                "{path} 中没有可识别的环境信息：请用 python -m torch.utils.collect_env、"
-                "nvidia-smi、pip list 或 postmortem env 生成",
                 path=dump.path,
             )
     counts = {
@@ -142,9 +124,9 @@ def iter_reading_notes(case: Case) -> Iterator[Message]:
         ),
         "unkept": extract.unkept,
     }
-    for name, english, chinese in _COUNTED:
+    for name, message in _COUNTED.items():
         if counts[name]:
-            yield say(english, chinese, count=counts[name])
+            yield message.fill(count=counts[name])
 
 
 def iter_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Iterator[Message]:
@@ -161,7 +143,6 @@ def _describe_overfitting(case: Case) -> Iterator[Message]:
         yield say(
             "the run overfits from line {line}: {figures}; compare with the checkpoint of that time"
             " before the last one is used",
-            "从第 {line} 行起过拟合：{figures}；使用最后的权重之前，请先与当时的检查点比较",
             line=anomaly.line,
             figures=anomaly.message,
         )

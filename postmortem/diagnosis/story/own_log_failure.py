@@ -22,11 +22,8 @@ from postmortem.extraction.facts.moments import compute_seconds_between, iter_ti
 from postmortem.rules.traits import Trait, has_trait
 
 _MOST_TEXT: Final = 200
-_LAST: Final = ("last sign of life: {text}", "最后一行输出：{text}")
-_REPORTED_BY: Final = (
-    "{own} (told by {teller}, line {line}: {why})",
-    "{own}（由 {teller} 第 {line} 行指出：{why}）",
-)
+_LAST: Final = say("last sign of life: {text}")
+_REPORTED_BY: Final = say("{own} (told by {teller}, line {line}: {why})")
 
 
 class _OwnLine(NamedTuple):
@@ -70,8 +67,8 @@ def _add_reporter(
 ) -> FirstFailure[Message]:
     """Name the process that reported the failure."""
     reporter = _name(case, failure.source)
-    why = say(
-        *_REPORTED_BY, own=found.text, teller=reporter, line=failure.line, why=failure.why
+    why = _REPORTED_BY.fill(
+        own=found.text, teller=reporter, line=failure.line, why=failure.why
     ).settled()
     return replace(failure, source=found.source, line=found.line, time=found.time, why=why)
 
@@ -142,7 +139,7 @@ def _find_last_sign(case: Case, own: Sequence[int], reported_at: str | None) -> 
     if not lines:
         return None
     line, text = lines[-1]
-    return _OwnLine(source, line, None, say(*_LAST, text=_cut(text)))
+    return _OwnLine(source, line, None, _LAST.fill(text=_cut(text)))
 
 
 def _cut(text: str) -> Message:

@@ -31,7 +31,7 @@ _MOST_HEAD: Final = 40
 """Lines of a file in which its first time is looked for."""
 _FOLDED: Final = 3
 """Processes that say the same and are told as one entry."""
-_PROCESSES: Final = ("{text} ({count} processes)", "{text}（{count} 个进程）")
+_PROCESSES: Final = say("{text} ({count} processes)")
 
 
 def build_timeline(
@@ -108,7 +108,7 @@ def _fold_entries(entries: Sequence[Entry]) -> list[Entry]:
                 first._replace(
                     event=replace(
                         first.event,
-                        text=say(*_PROCESSES, text=first.event.text, count=count).settled(),
+                        text=_PROCESSES.fill(text=first.event.text, count=count).settled(),
                     )
                 )
             )

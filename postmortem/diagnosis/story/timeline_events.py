@@ -30,19 +30,16 @@ _FAILURE, _BAD, EVIDENCE, _SAFE, _FRAME, _FATAL, _FOLLOWING, _WARNING, _ASIDE = 
 )  # fmt: skip
 """What is kept where there is too much: the failure first, notes aside last."""
 _NUMBER: Final = compile_lazily(r"\d+")
-_FIRST: Final = say("first metric record", "第一条指标")
-_LAST: Final = say("last metric record", "最后一条指标")
-_FAILED: Final = say("first failure", "首个故障")
-_END: Final = say("end of the log", "日志结束")
-_SAVED: Final = ("checkpoint saved: {value}", "保存检查点：{value}")
-_EVALUATED: Final = ("evaluation: eval_loss {value:.4g}", "评估：eval_loss {value:.4g}")
-_TIMES: Final = (
-    "{text} ({count} times, to line {line})",
-    "{text}（共 {count} 次，到第 {line} 行）",
-)
+_FIRST: Final = say("first metric record")
+_LAST: Final = say("last metric record")
+_FAILED: Final = say("first failure")
+_END: Final = say("end of the log")
+_SAVED: Final = say("checkpoint saved: {value}")
+_EVALUATED: Final = say("evaluation: eval_loss {value:.4g}")
+_TIMES: Final = say("{text} ({count} times, to line {line})")
 _ENDED_BY: Final = (
-    ("env.signal", ("signal {value}", "信号 {value}")),
-    ("env.exit_status", ("exit status {value}", "退出码 {value}")),
+    ("env.signal", say("signal {value}")),
+    ("env.exit_status", say("exit status {value}")),
 )
 _WEIGHTS: Final = {"cause": _FATAL, "consequence": _FOLLOWING, "warning": _WARNING}
 _LIFECYCLE: Final = compile_lazily(r"^healthy\.|(?:^|\.)context\.")
@@ -126,7 +123,7 @@ def _iter_checkpoint_entries(extract: Extract, done: Progress) -> Iterator[Entry
     chosen = [*listed[:half], *listed[max(half, len(listed) - half) :]]
     chosen += [saved for saved in listed if saved.value == done.resume_from and saved not in chosen]
     for value, place in chosen:
-        text = say(*_SAVED, value=value).cut(_MOST_TEXT)
+        text = _SAVED.fill(value=value).cut(_MOST_TEXT)
         event = _build_event(
             place.source, place.line, text, time=place.time, step=normalise_step(place.step)
         )
@@ -148,7 +145,7 @@ def _iter_evaluation_entries(extract: Extract) -> Iterator[Entry]:
             event = _build_event(
                 series.source,
                 point.line,
-                say(*_EVALUATED, value=point.value),
+                _EVALUATED.fill(value=point.value),
                 where=series.where,
                 step=_get_step(series, point.step),
             )
@@ -193,7 +190,7 @@ def _iter_signature_entries(case: Case, titles: Callable[[str], Message]) -> Ite
         text = quote(cut(line, _MOST_TEXT))
         count, last = counts.get(key, (1, 0))
         if count > 1:
-            text = say(*_TIMES, text=text, count=count, line=last)
+            text = _TIMES.fill(text=text, count=count, line=last)
         folded = _build_event(
             finding.source,
             finding.line,
@@ -221,13 +218,13 @@ def iter_end_entries(extract: Extract, main: int | None) -> Iterator[Entry]:
     """How the processes ended, as far as a line says so, and where the log ends."""
     if main is None:
         return
-    for name, words in _ENDED_BY:
+    for name, message in _ENDED_BY:
         fact = extract.facts.facts.get(name)
         if fact is not None:
             # What the caller tells is printed nowhere: it stands at the end.
             end = (main, extract.lines.get(main, 1))
             source, line = (fact.source, fact.line) if fact.line else end
-            text = say(*words, value=fact.value)
+            text = message.fill(value=fact.value)
             yield Entry(
                 _FRAME, _build_event(source, line, text, role="consequence", time=fact.time)
             )

@@ -84,40 +84,38 @@ def _is_accelerate_config(path: PurePath, head: str) -> bool:
 
 
 _KINDS: Final = (
-    _ConfigKind(
-        _is_wandb_config, say("configuration that wandb kept", "wandb 保存的配置"), unwraps=True
-    ),
+    _ConfigKind(_is_wandb_config, say("configuration that wandb kept"), unwraps=True),
     _ConfigKind(
         _build_path_test("wandb-metadata.json"),
-        say("machine and command as wandb saw them", "wandb 记录的机器与命令"),
+        say("machine and command as wandb saw them"),
         "wandb_metadata.",
     ),
     _ConfigKind(
         _build_path_test(".hydra", "config.yaml"),
-        say("configuration composed by Hydra", "Hydra 合成的配置"),
+        say("configuration composed by Hydra"),
     ),
     _ConfigKind(
         _build_path_test(".hydra", "hydra.yaml"),
-        say("Hydra's own configuration", "Hydra 自身的配置"),
+        say("Hydra's own configuration"),
     ),
     _ConfigKind(
         _build_path_test("hparams.yaml"),
-        say("hyperparameters kept by Lightning", "Lightning 保存的超参数"),
+        say("hyperparameters kept by Lightning"),
     ),
-    _ConfigKind(_is_yolo_config, say("arguments of Ultralytics", "Ultralytics 的参数")),
-    _ConfigKind(_is_accelerate_config, say("configuration of Accelerate", "Accelerate 的配置")),
-    _ConfigKind(_is_deepspeed_config, say("configuration of DeepSpeed", "DeepSpeed 的配置")),
+    _ConfigKind(_is_yolo_config, say("arguments of Ultralytics")),
+    _ConfigKind(_is_accelerate_config, say("configuration of Accelerate")),
+    _ConfigKind(_is_deepspeed_config, say("configuration of DeepSpeed")),
     _ConfigKind(
         _build_path_test("adapter_config.json"),
-        say("configuration of the adapter", "适配器的配置"),
+        say("configuration of the adapter"),
         "adapter.",
     ),
-    _ConfigKind(_is_model_config, say("configuration of the model", "模型的配置"), "model_config."),
+    _ConfigKind(_is_model_config, say("configuration of the model"), "model_config."),
 )
-_OVERRIDES: Final = say("overrides given to Hydra", "传给 Hydra 的覆盖项")
-_DUMP: Final = say("configuration dumped as Python", "以 Python 形式导出的配置")
-_PARAMETER: Final = say("parameter kept by MLflow", "MLflow 保存的参数")
-_OTHER: Final = say("configuration", "配置")
+_OVERRIDES: Final = say("overrides given to Hydra")
+_DUMP: Final = say("configuration dumped as Python")
+_PARAMETER: Final = say("parameter kept by MLflow")
+_OTHER: Final = say("configuration")
 
 
 def is_parameter(path: str) -> bool:

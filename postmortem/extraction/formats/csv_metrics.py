@@ -141,7 +141,6 @@ def describe_excess_columns(head: str) -> Message | None:
         return None
     return say(
         "of {count:,} columns the first {most} were read",
-        "共 {count:,} 列，只读取了前 {most} 列",
         count=count,
         most=_MOST_COLUMNS,
     )

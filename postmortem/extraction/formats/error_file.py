@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from postmortem.core.message import say
 
-NOTE: Final = say("error file of torchelastic", "torchelastic 的错误文件")
+NOTE: Final = say("error file of torchelastic")
 _BEGIN: Final = '{"message": {"message": "'
 
 

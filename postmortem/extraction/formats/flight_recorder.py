@@ -33,10 +33,7 @@ _UNNAMED: Final = "undefined"
 _MOST_GROUPS: Final = 512
 _MOST_PENDING: Final = 64
 _LONGEST: Final = 80
-REFUSED: Final = say(
-    "named like a dump of the flight recorder, but holds none",
-    "文件名像 flight recorder 转储，但内容不是",
-)
+REFUSED: Final = say("named like a dump of the flight recorder, but holds none")
 
 
 def rank_of_dump(path: str) -> int | None:

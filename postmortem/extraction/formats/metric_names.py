@@ -10,6 +10,7 @@ from typing import Final
 
 from postmortem.core import names
 from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.printed_words import join_words
 
 WORDS: Final = (
     *(
@@ -36,7 +37,7 @@ WORDS: Final = (
     b"acc:",
     b"Acc:",
     b"ixel acc",
-    "损失".encode(),
+    join_words("loss").encode(),
     b"poch:",
     b"iter: ",
     b"iters: ",

@@ -7,7 +7,7 @@ In: nothing. Out: `RankDump`. Not here: reading a dump (`formats.flight_recorder
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from postmortem.core.message import Message, join_list, say
+from postmortem.core.message import SEMICOLON, Message, join_list, say
 
 _MOST_SHOWN: Final = 3
 
@@ -35,7 +35,6 @@ class RecordedGroup(NamedTuple):
         """Say it in a few words."""
         return say(
             "group {group}: last enqueued {number}{last}, last completed {completed}",
-            "进程组 {group}：最后入队第 {number} 个{last}，最后完成第 {completed} 个",
             group=self.name,
             number=self.enqueued,
             last=f" ({self.last})" if self.last else "",
@@ -68,6 +67,6 @@ class RankDump(NamedTuple):
 
     def describe(self) -> Message:
         """Say what it holds in a few words."""
-        head = say("NCCL flight recorder", "NCCL flight recorder")
+        head = say("NCCL flight recorder")
         shown = sorted(self.groups.values(), key=lambda group: -group.enqueued)[:_MOST_SHOWN]
-        return join_list([head, *(group.describe() for group in shown)], "; ", "；")
+        return join_list([head, *(group.describe() for group in shown)], SEMICOLON)

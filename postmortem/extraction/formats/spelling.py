@@ -8,6 +8,7 @@ import re
 from typing import Final
 
 from postmortem.core.lazy_regex import compile_lazily, may_hold
+from postmortem.core.printed_words import join_words, list_words
 
 _BAD: Final = r"(?:nan|NaN|NAN|inf|Inf|Infinity)(?:\.0|xxx)?"
 _POWER: Final = r"[eE][+-]?\d{1,9}"
@@ -34,30 +35,11 @@ _NUMBER: Final = compile_lazily(
 )
 _FIRST: Final = compile_lazily(r"(?:tensor\(|np\.float\d+\(|\[|')*\s*")
 
-_IS_CHINESE: Final = compile_lazily(
-    r"[：，；＝（）]|损失|第\s?\d+\s?[轮步]|[\u4e00-\u9fff][Ll]oss|保存"
-)
+_IS_CHINESE: Final = compile_lazily(r"[：，；＝（）]|" + join_words("figure-in-line"))
 _WIDE: Final = tuple(zip("：，；＝（）", ":,;=()", strict=True))
-_CHINESE: Final[tuple[tuple[str, "re.Pattern[str] | None", str], ...]] = (
-    ("第", compile_lazily(r"第\s{0,4}(\d{1,9})\s{0,4}(?:轮次?|个?\s?epoch)"), r"epoch \1 "),
-    ("第", compile_lazily(r"第\s{0,4}(\d{1,9})\s{0,4}(?:步|次迭代)"), r"step \1 "),
-    ("训练", None, " train "),
-    ("验证", None, " val "),
-    ("测试", None, " val "),
-    ("评估", None, " val "),
-    ("最", compile_lazily(r"(?:当前|新的?)最[佳优低]"), " new best "),
-    ("最", compile_lazily(r"最[佳优低]"), " best "),
-    ("保存", None, " saved "),
-    ("平均", None, " avg "),
-    ("总", compile_lazily(r"总(?=损失)"), " total "),
-    ("", compile_lazily(r"损失值?|(?<=[\u4e00-\u9fff])(?=[Ll]oss)"), " loss "),
-    ("学习率", None, " lr "),
-    ("梯度范数", None, " grad_norm "),
-    ("准确率", None, " acc "),
-    ("精度", None, " acc "),
-    ("轮", compile_lazily(r"轮[次数]?"), " epoch "),
-    ("迭代", compile_lazily(r"迭代(?:次数)?"), " step "),
-    ("步", compile_lazily(r"步[数骤]?"), " step "),
+_CHINESE: Final[tuple[tuple[str, "re.Pattern[str] | None", str], ...]] = tuple(
+    (word, compile_lazily(pattern) if pattern else None, english)
+    for word, pattern, english in list_words("figures")
 )
 """What Chinese programs call the figures that are looked for: a word that must be there, the whole
 pattern if it is more than the word, and how it is written."""

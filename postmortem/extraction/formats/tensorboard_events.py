@@ -32,15 +32,10 @@ _LARGEST: Final = 64 << 20
 _SCALARS: Final = "scalars"
 MISSING: Final = say(
     "TensorBoard events: to read them, {command} in a checkout of postmortem",
-    "TensorBoard 事件文件：要读取它，请在 postmortem 的代码目录中运行 {command}",
     command=install_command("tensorboard"),
 )
-NOTE: Final = say(
-    "TensorBoard events: lines count its records", "TensorBoard 事件文件：行号按事件计数"
-)
-GARBAGE: Final = say(
-    "named like TensorBoard events, but holds none", "文件名像 TensorBoard 事件，但内容不是"
-)
+NOTE: Final = say("TensorBoard events: lines count its records")
+GARBAGE: Final = say("named like TensorBoard events, but holds none")
 
 Parse = Callable[[bytes], Any]
 
@@ -107,7 +102,7 @@ def note_of(file: EventFile) -> list[Message]:
         return [NOTE]
     return [
         NOTE,
-        say("breaks off behind record {count}", "在第 {count} 条记录之后中断", count=file.count),
+        say("breaks off behind record {count}", count=file.count),
     ]
 
 

@@ -17,7 +17,7 @@ from postmortem.extraction.formats.spelling import parse_value
 
 NAME: Final = "wandb-summary.json"
 PRODUCER: Final = "wandb"
-NOTE: Final = say("last values that wandb kept", "wandb 保存的最终值")
+NOTE: Final = say("last values that wandb kept")
 _STEP: Final = "_step"
 
 

@@ -6,7 +6,7 @@ In: judged jobs. Out: a sentence for each machine. Not here: counts (`scheduler.
 from collections import defaultdict
 from collections.abc import Iterable
 
-from postmortem.core.message import Message, join_list, say
+from postmortem.core.message import SEMICOLON, Message, join_list, say
 from postmortem.fleet.scheduler.hostlists import get_short_hostname
 from postmortem.fleet.scheduler.judged_jobs import JudgedJob
 from postmortem.rules.traits import Trait, has_trait
@@ -28,10 +28,9 @@ def find_hardware_witnesses(jobs: Iterable[JudgedJob]) -> dict[str, Message]:
         worded[host].append(
             say(
                 "{count} logs name `{cause}` on it, the first {title}",
-                "{count} 份日志指明其上有 `{cause}`，第一份为 {title}",
                 count=len(titles),
                 cause=cause,
                 title=min(titles),
             )
         )
-    return {host: join_list(messages, "; ", "；") for host, messages in worded.items()}
+    return {host: join_list(messages, SEMICOLON) for host, messages in worded.items()}

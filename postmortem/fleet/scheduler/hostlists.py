@@ -91,12 +91,12 @@ def _expand_numbers(inside: str) -> list[str]:
 
 
 def _describe_too_many_hosts() -> Message:
-    return say("a list of more than {most} hosts", "主机列表超过 {most} 台", most=MOST)
+    return say("a list of more than {most} hosts", most=MOST)
 
 
 def _describe_unmatched_brackets(text: str) -> Message:
-    return say("brackets do not match: {text}", "方括号不配对：{text}", text=text[:60])
+    return say("brackets do not match: {text}", text=text[:60])
 
 
 def _describe_bad_range(inside: str) -> Message:
-    return say("not a range of hosts: [{inside}]", "不是主机范围：[{inside}]", inside=inside[:60])
+    return say("not a range of hosts: [{inside}]", inside=inside[:60])

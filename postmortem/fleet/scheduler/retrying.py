@@ -60,7 +60,6 @@ class Retry:
         return say(
             "it went well without {nodes}, and the scheduler knows of no other change: a hint, no"
             " proof",
-            "换下 {nodes} 之后运行成功，调度器没有记录其他变化：这只是线索，不是证明",
             nodes=", ".join(left[:8]) + ("…" if len(left) > 8 else ""),
         )
 
@@ -166,39 +165,34 @@ def _build_advice(cause: str, rule: str, retried: int, succeeded: int) -> Advice
     if by_rule == "yes" and mostly_fails:
         against = say(
             "by rule a retry as it is may succeed, but here it mostly failed again: {counted}",
-            "按规则，原样重试可能成功，但这里重试后大多再次失败：{counted}",
             counted=counted,
         )
         return Advice(cause, "after-change", retried, succeeded, against)
     if by_rule == UNKNOWN and mostly_works:
-        worked = say(
-            "retries mostly succeed here: {counted}", "这里重试大多成功：{counted}", counted=counted
-        )
+        worked = say("retries mostly succeed here: {counted}", counted=counted)
         return Advice(cause, "yes", retried, succeeded, worked)
     if by_rule in {"no", "after-change"} and mostly_works:
         counted = say(
             "{counted}; what was changed before is not known",
-            "{counted}；重试之前改了什么并不清楚",
             counted=counted,
         )
-    text = say("{rule}; {counted}", "{rule}；{counted}", rule=_RULE_TEXTS[by_rule], counted=counted)
+    text = say("{rule}; {counted}", rule=_RULE_TEXTS[by_rule], counted=counted)
     return Advice(cause, by_rule, retried, succeeded, text)
 
 
 def _describe_retry_counts(retried: int, succeeded: int) -> Message:
     if not retried:
-        return say("no failed job was run again here", "这里没有失败的作业被重新运行")
+        return say("no failed job was run again here")
     return say(
         "of {retried} that were run again here, {succeeded} succeeded",
-        "这里重新运行了 {retried} 个，其中 {succeeded} 个成功",
         retried=retried,
         succeeded=succeeded,
     )
 
 
 _RULE_TEXTS: Final = {
-    "yes": say("a retry as it is may succeed", "原样重试可能成功"),
-    "after-change": say("retry after the fix", "修复后再重试"),
-    "no": say("a retry will not help", "重试没有用"),
-    UNKNOWN: say("whether a retry helps is not known", "重试是否有用尚不清楚"),
+    "yes": say("a retry as it is may succeed"),
+    "after-change": say("retry after the fix"),
+    "no": say("a retry will not help"),
+    UNKNOWN: say("whether a retry helps is not known"),
 }

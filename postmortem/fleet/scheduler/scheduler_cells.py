@@ -59,7 +59,7 @@ def parse_number(cell: object) -> float | None:
     try:
         value = float(text) if text else math.nan
     except ValueError:
-        raise BadCell(say("not a number: {text}", "不是数字：{text}", text=text[:60])) from None
+        raise BadCell(say("not a number: {text}", text=text[:60])) from None
     return None if not math.isfinite(value) or value in _NO_VALUE else value
 
 
@@ -73,9 +73,7 @@ def parse_whole_number(cell: object) -> int | None:
     if value is None:
         return None
     if not 0 <= value < _MOST or value != int(value):
-        raise BadCell(
-            say("not a count: {text}", "不是个数：{text}", text=convert_cell_to_text(cell)[:60])
-        )
+        raise BadCell(say("not a count: {text}", text=convert_cell_to_text(cell)[:60]))
     return int(value)
 
 
@@ -130,7 +128,7 @@ def _convert_to_timestamp(moment: datetime, zone: tzinfo | None) -> float:
 
 
 def _build_time_error(text: str) -> BadCell:
-    return BadCell(say("not a time: {text}", "不是时间：{text}", text=text[:60]))
+    return BadCell(say("not a time: {text}", text=text[:60]))
 
 
 def parse_duration(cell: object) -> float | None:

@@ -47,7 +47,7 @@ def read_allocations(path: str | Path, *, zone: tzinfo | None = None) -> Schedul
         text = Path(path).read_bytes().decode("utf-8-sig", errors="replace").replace("\0", "")
     except OSError as error:
         raise InputError(
-            say("the scheduler's file cannot be read", "无法读取调度器的文件"),
+            say("the scheduler's file cannot be read"),
             str(path),
             error.strerror or str(error),
         ) from error
@@ -84,16 +84,14 @@ def _load_json(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        what = say("the scheduler's JSON breaks off or is broken", "调度器的 JSON 不完整或已损坏")
+        what = say("the scheduler's JSON breaks off or is broken")
         raise InputError(what, f"{where}: {error}", f"write it again, whole; {_MEND}") from error
     except RecursionError as error:
         raise _build_unknown_file_error(where) from error
 
 
 def _build_unknown_file_error(where: str) -> InputError:
-    return InputError(
-        say("this is no file of a scheduler's jobs", "这不是调度器的作业文件"), where, _MEND
-    )
+    return InputError(say("this is no file of a scheduler's jobs"), where, _MEND)
 
 
 def _parse_json_lines(text: str) -> Iterator[tuple[str, Row | BadRow]] | None:
@@ -123,7 +121,7 @@ def _normalize_row(placed: tuple[str, object]) -> tuple[str, Row | BadRow]:
 
 
 def _describe_no_record() -> Message:
-    return say("it is no JSON object", "不是 JSON 对象")
+    return say("it is no JSON object")
 
 
 def _build_records(kind: str, read: Iterable[Allocation | BadRow]) -> SchedulerRecords:

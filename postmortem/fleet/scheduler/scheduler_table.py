@@ -109,7 +109,6 @@ def iter_table_rows(
 def _describe_cell_count_mismatch(cells: int, columns: int) -> Message:
     return say(
         "{cells} cells under {columns} columns",
-        "{columns} 列之下有 {cells} 格",
         cells=cells,
         columns=columns,
     )
@@ -138,7 +137,7 @@ def _parse_allocation(row: Row, zone: tzinfo | None) -> Allocation:
     cells = {what: _get_cell(row, names) for what, names in COLUMNS.items()}
     identity, raw = convert_cell_to_text(cells["job"]), convert_cell_to_text(cells["raw"])
     if not identity:
-        raise BadCell(say("it names no job", "没有作业 id"))
+        raise BadCell(say("it names no job"))
     aliases = (raw,) if raw and raw != identity else ()
     name, user = convert_cell_to_text(cells["name"]), convert_cell_to_text(cells["user"])
     start = parse_timestamp(cells["start"], zone)

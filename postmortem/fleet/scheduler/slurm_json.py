@@ -40,14 +40,14 @@ def iter_json_allocations(
     for place, record in enumerate(records):
         where = f"jobs[{place}]"
         if not isinstance(record, Mapping) or not parse_whole_number_or_none(record.get("job_id")):
-            yield BadRow(where, say("it has no job_id", "没有 job_id"))
+            yield BadRow(where, say("it has no job_id"))
             continue
         try:
             yield _parse_allocation(record, zone)
         except BadCell as error:
             yield BadRow(where, error.why)
         except (TypeError, AttributeError):
-            yield BadRow(where, say("its shape is not that of a job", "结构不是作业记录"))
+            yield BadRow(where, say("its shape is not that of a job"))
 
 
 def parse_whole_number_or_none(cell: object) -> int | None:

@@ -70,18 +70,15 @@ class NodeFigures:
         counts = say(
             "{failed} of {jobs} jobs failed here, {expected:.1f} would be expected: this node"
             " fails more often than others with like jobs (q = {q:.2g})",
-            "此节点上 {jobs} 个作业中有 {failed} 个失败，预期为 {expected:.1f} 个："
-            "在同类作业中，它比其他节点更常失败（q = {q:.2g}）",
             failed=self.failed,
             jobs=self.jobs,
             expected=self.expected,
             q=self.q,
         )
         why = self.witness or say(
-            "the counts do not show why, and no log names a fault of its hardware",
-            "计数本身不说明原因，也没有日志指明其硬件故障",
+            "the counts do not show why, and no log names a fault of its hardware"
         )
-        return say("{counts}; {why}", "{counts}；{why}", counts=counts, why=why)
+        return say("{counts}; {why}", counts=counts, why=why)
 
 
 def compare_nodes(jobs: Iterable[JudgedJob]) -> tuple[NodeFigures, ...]:

@@ -61,10 +61,7 @@ _NO_LOGS: Final = frozenset(
 _SUFFIXED: Final = compile_lazily(r"\.[A-Za-z][\w-]{0,11}\Z")
 _PLAIN: Final = frozenset({".log", ".out", ".err"})
 """Suffixes that nothing but a log has, and of trackers their own."""
-_NOT_BY_NAME: Final = say(
-    "by its name no log, and no single job lies in its folder",
-    "从名字看不是日志，所在文件夹也不属于单个任务",
-)
+_NOT_BY_NAME: Final = say("by its name no log, and no single job lies in its folder")
 
 
 class NamedFile(NamedTuple):
@@ -143,7 +140,6 @@ def _describe_skip_reason(file: FileEntry, parts: NameParts) -> Message | None:
 def _describe_packed_duplicate(packed: str) -> Message:
     return say(
         "the same file lies beside it unpacked ({suffix})",
-        "旁边有同名的未压缩文件（{suffix}）",
         suffix=packed,
     )
 

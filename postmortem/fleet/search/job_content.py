@@ -53,7 +53,7 @@ def _open(location: str) -> BinaryIO:
 def _build_open_error(location: str, error: Exception) -> InputError:
     why = getattr(error, "strerror", None) or type(error).__name__
     return InputError(
-        say("cannot be opened: {why}", "无法打开：{why}", why=why),
+        say("cannot be opened: {why}", why=why),
         remove_location_secrets(location),
         "check the path and its permissions",
     )
@@ -98,7 +98,7 @@ def _hash_into(hashed: xxh3_128, file: JobFile) -> int:
             raise
         if before is not None and (_state(stream, file) != before or size != before[0]):
             raise InputError(
-                say("it changed while it was read", "读取期间文件发生了变化"),
+                say("it changed while it was read"),
                 remove_location_secrets(file.location),
                 "triage it again once its job has ended",
             )

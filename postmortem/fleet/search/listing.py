@@ -21,15 +21,10 @@ from postmortem.reading.discover import INSTALLED, PACKAGES
 from postmortem.reading.opener import describe_special_file
 
 _DEEPEST: Final = 40
-HIDDEN: Final = say("hidden", "隐藏文件或文件夹")
-_LINK_TO_FOLDER: Final = say(
-    "a link to a folder; name the folder itself to have it read",
-    "指向文件夹的链接；要读取它，请直接指定该文件夹",
-)
-_FOUND_ELSEWHERE: Final = say("a link to a file that is found itself", "指向已经找到的文件的链接")
-_TOO_DEEP: Final = say(
-    "more than {count} folders deep", "嵌套超过 {count} 层文件夹", count=_DEEPEST
-)
+HIDDEN: Final = say("hidden")
+_LINK_TO_FOLDER: Final = say("a link to a folder; name the folder itself to have it read")
+_FOUND_ELSEWHERE: Final = say("a link to a file that is found itself")
+_TOO_DEEP: Final = say("more than {count} folders deep", count=_DEEPEST)
 READ_THOUGH_HIDDEN: Final = ".hydra"
 _MOST_LISTED: Final = 1000
 
@@ -76,7 +71,7 @@ class Leftovers:
         """Give them sorted by location, the count of those that are not listed at the end."""
         found = sorted(self._listed, key=lambda row: row.location)
         if self._more:
-            why = say("{count} more", "另有 {count} 个", count=self._more)
+            why = say("{count} more", count=self._more)
             found.append(LeftOut("", why.text("en"), why.text("zh")))
         return tuple(found)
 
@@ -170,4 +165,4 @@ class _Lister:
 
 
 def _describe_open_error(error: OSError) -> Message:
-    return say("cannot be opened: {why}", "无法打开：{why}", why=error.strerror or str(error))
+    return say("cannot be opened: {why}", why=error.strerror or str(error))

@@ -110,17 +110,17 @@ def convert_storage_error(url: str, error: Exception) -> PostmortemError:
     if isinstance(error, ImportError):
         missing = error.name or "a package for its protocol"
         return MissingExtra(
-            say("reading it needs {what}", "读取它需要 {what}", what=missing),
+            say("reading it needs {what}", what=missing),
             shown,
             f"{install_hint('triage')}; and the driver that fsspec names for it,"
             " such as s3fs, gcsfs or aiohttp",
         )
     if isinstance(error, FileNotFoundError):
-        return InputError(say("not found", "未找到"), shown, "check the address")
+        return InputError(say("not found"), shown, "check the address")
     if isinstance(error, PermissionError):
-        return InputError(say("access denied", "拒绝访问"), shown, "check the credentials")
+        return InputError(say("access denied"), shown, "check the credentials")
     return InputError(
-        say("cannot be read: {kind}", "无法读取：{kind}", kind=type(error).__name__),
+        say("cannot be read: {kind}", kind=type(error).__name__),
         shown,
         "check the address and the credentials",
     )

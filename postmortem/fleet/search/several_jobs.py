@@ -161,7 +161,6 @@ def _refusal(count: int, where: str, mend: str) -> InputError:
     return InputError(
         say(
             "{count} jobs, and one can be judged at a time",
-            "有 {count} 个任务，一次只能判断一个",
             count=count,
         ),
         where,

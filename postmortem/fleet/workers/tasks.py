@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
 
+from postmortem.core.message import say
 from postmortem.fleet.found_jobs import CRASHED, OUT_OF_MEMORY, TIMED_OUT, UNREADABLE
 
 _GIB: Final = 1 << 30
@@ -80,10 +81,7 @@ def build_crash_outcome(how: str) -> TaskOutcome:
     """Give the outcome of a task whose process ended."""
     return TaskOutcome(
         CRASHED,
-        why=(
-            f"its process ended in the middle of it ({how})",
-            f"处理它的进程中途结束（{how}）",
-        ),
+        why=say("its process ended in the middle of it ({how})", how=how).both(),
     )
 
 
@@ -91,10 +89,9 @@ def build_timeout_outcome(seconds: float) -> TaskOutcome:
     """Give the outcome of a task that took too long."""
     return TaskOutcome(
         TIMED_OUT,
-        why=(
-            f"not done after {seconds:,.0f} s; allow more with --timeout",
-            f"{seconds:,.0f} 秒后仍未完成；可用 --timeout 放宽",
-        ),
+        why=say(
+            "not done after {seconds:,.0f} s; allow more with --timeout", seconds=seconds
+        ).both(),
     )
 
 
@@ -102,18 +99,15 @@ def build_memory_outcome(mebibytes: int) -> TaskOutcome:
     """Give the outcome of a task that wanted more memory than it may have."""
     return TaskOutcome(
         OUT_OF_MEMORY,
-        why=(
-            f"it wants more than {mebibytes:,} MiB of memory; allow more with --memory",
-            f"所需内存超过 {mebibytes:,} MiB；可用 --memory 放宽",
-        ),
+        why=say(
+            "it wants more than {mebibytes:,} MiB of memory; allow more with --memory",
+            mebibytes=mebibytes,
+        ).both(),
     )
 
 
 def describe_too_large(size: int, most: int) -> tuple[str, str, str]:
     """Give the state and the reason of a job that is not read for its size."""
     figures = f"{size / _GIB:,.1f} GiB > {most / _GIB:,.1f} GiB"
-    return (
-        UNREADABLE,
-        f"too large to be read ({figures}); allow more with --largest",
-        f"过大，未读取（{figures}）；可用 --largest 放宽",
-    )
+    why = say("too large to be read ({figures}); allow more with --largest", figures=figures)
+    return (UNREADABLE, *why.both())

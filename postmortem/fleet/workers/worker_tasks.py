@@ -21,7 +21,7 @@ from postmortem.core.host.worker_process import (
     restrict_memory,
     use_working_directory,
 )
-from postmortem.core.message import convert_to_message
+from postmortem.core.message import convert_to_message, say
 from postmortem.fleet.found_jobs import JUDGED, UNREADABLE, FoundJob
 from postmortem.fleet.search.job_content import compute_digest, place_job_files
 from postmortem.fleet.summary_rows import build_analysis_row
@@ -91,10 +91,10 @@ def _build_failed_outcome(settings: JobSettings, error: Exception) -> TaskOutcom
         return build_memory_outcome(settings.memory)
     if isinstance(error, PostmortemError):
         message = convert_to_message(error.what)
-        return TaskOutcome(UNREADABLE, why=(message.text("en"), message.text("zh")))
+        return TaskOutcome(UNREADABLE, why=message.both())
     if isinstance(error, OSError):
         detail = error.strerror or str(error)
-        return TaskOutcome(UNREADABLE, why=(f"cannot be read: {detail}", f"无法读取：{detail}"))
+        return TaskOutcome(UNREADABLE, why=say("cannot be read: {detail}", detail=detail).both())
     return build_crash_outcome(f"{type(error).__name__}: {error}"[:300])
 
 

@@ -8,6 +8,7 @@ import re
 from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.printed_words import join_words, list_words
 from postmortem.interfaces.bots.issue_text import parse_issue_text
 
 LOOK: Final = "look"
@@ -18,9 +19,10 @@ RUN: Final = "run"
 """A run failed; nobody commands."""
 _MOST: Final = 1 << 16
 """Characters in which a command is looked for: whoever sends a delivery waits meanwhile."""
-_WORDS: Final = {"analyze": ANALYZE, "analyse": ANALYZE, "分析": ANALYZE}
+_WORDS: Final = dict.fromkeys(("analyze", "analyse", *list_words("command-analyze")), ANALYZE)
 _ABOUT: Final = compile_lazily(
-    r"(?:explain|解释)[ \t]{1,5}`{0,3}([A-Za-z0-9][\w.-]{0,99})", re.IGNORECASE
+    rf"(?:explain|{join_words('command-explain')})[ \t]{{1,5}}`{{0,3}}([A-Za-z0-9][\w.-]{{0,99}})",
+    re.IGNORECASE,
 )
 
 

@@ -32,14 +32,12 @@ def report_comment(judged: JudgedLog, left_out: Sequence[Message], language_code
 def run_comment(jobs: Sequence[tuple[str, JudgedLog]], language_code: str) -> str:
     """Give the report of the first of several failed jobs, and a line for each of the others."""
     (first, judged), *others = jobs
-    head = say(
-        "Failed job: {name}", "失败的作业：{name}", name=format_inline_code(cut(first, _NAME))
-    ).text(language_code)
+    head = say("Failed job: {name}", name=format_inline_code(cut(first, _NAME))).text(language_code)
     rows = [
         f"- {format_inline_code(cut(name, _NAME))}: {_format_summary(job, language_code)}"
         for name, job in others[:_SHOWN]
     ]
-    heading = say("**Other failed jobs**", "**其他失败的作业**").text(language_code)
+    heading = say("**Other failed jobs**").text(language_code)
     return "\n\n".join(
         [head, judged.report.rstrip(), *([heading, "\n".join(rows)] if rows else [])]
     )
@@ -51,8 +49,6 @@ def build_no_log_comment(left_out: Sequence[Message], mention: str, language_cod
         "There is no log here to judge. Please paste the end of the output, with the whole"
         " traceback, between two lines of three backticks, or attach the log as a file; then"
         " comment {command}.",
-        "此处没有可判断的日志。请把输出的末尾（含完整 traceback）贴在两行三个反引号之间，"
-        "或把日志作为附件上传；然后评论 {command}。",
         command=format_inline_code(f"{mention} analyze"),
     )
     return (
@@ -65,7 +61,6 @@ def build_unreadable_log_comment(why: Message, language_code: str) -> str:
     """Say that a log could not be judged."""
     message = say(
         "The log could not be judged: {why}",
-        "无法判断该日志：{why}",
         why=escape_prose(cut(why.text(language_code), _REASON)),
     )
     return f"{message.text(language_code)}\n"
@@ -76,7 +71,6 @@ def build_unknown_id_comment(about: str, language_code: str) -> str:
     message = say(
         "The rules have nothing with the id {about}. The ids stand in reports; all of them:"
         " {command}.",
-        "规则中没有编号为 {about} 的条目。编号见报告；全部编号：{command}。",
         about=format_inline_code(about),
         command=format_inline_code("postmortem patterns list"),
     )
@@ -89,10 +83,9 @@ def _format_name(name: str) -> str:
 
 def _format_summary(judged: JudgedLog, language_code: str) -> str:
     if judged.cause is None:
-        return say("the log does not show the cause", "日志没有显示原因").text(language_code)
+        return say("the log does not show the cause").text(language_code)
     return say(
         "{title} ({cause}, {share})",
-        "{title}（{cause}，{share}）",
         title=escape_prose(cut(judged.title, _REASON)),
         cause=format_inline_code(judged.cause),
         share=format_percent(judged.probability),
@@ -105,4 +98,4 @@ def _format_skipped_files(reasons: Sequence[Message], language_code: str) -> lis
     rows = "\n".join(
         f"- {escape_prose(cut(reason.text(language_code), _REASON))}" for reason in reasons[:_SHOWN]
     )
-    return [say("**Attached, but not read**", "**附件未读取**").text(language_code), rows]
+    return [say("**Attached, but not read**").text(language_code), rows]

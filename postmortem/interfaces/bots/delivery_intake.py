@@ -26,7 +26,7 @@ from postmortem.interfaces.trackers.tracker_values import (
 
 RUN_PLACE: Final = "run"
 """The kind of a place that is not known yet: only its run is."""
-_NOTHING: Final = say("ignored: nothing is asked", "已忽略：没有提出请求")
+_NOTHING: Final = say("ignored: nothing is asked")
 _NOBODY: Final = TrackerUser("", "")
 
 
@@ -55,9 +55,9 @@ class Reception:
         """
         tracker = self._trackers.get(name)
         if tracker is None:
-            return ReceptionReply(404, say("there is no such tracker", "没有这个跟踪系统"))
+            return ReceptionReply(404, say("there is no such tracker"))
         if not tracker.is_authentic(headers, body):
-            return ReceptionReply(401, say("the signature is missing or wrong", "签名缺失或错误"))
+            return ReceptionReply(401, say("the signature is missing or wrong"))
         try:
             event = tracker.event(headers, body)
         except TrackerError as error:
@@ -66,18 +66,15 @@ class Reception:
         if isinstance(row, Message):
             return ReceptionReply(200, row)
         if self._deliveries.note(row):
-            return ReceptionReply(202, say("accepted", "已接收"))
-        return ReceptionReply(200, say("known already", "已处理过"))
+            return ReceptionReply(202, say("accepted"))
+        return ReceptionReply(200, say("known already"))
 
     def _row(self, name: str, event: TrackerEvent) -> DeliveryRow | Message:
         """Give what is to be kept of an event, or say why nothing is."""
         if event.kind == PING:
-            return say("pong", "连接正常")
+            return say("pong")
         if not self._settings.trackers[name].has(event.project):
-            return say(
-                "ignored: this project is not among those that are answered",
-                "已忽略：该项目不在应答范围内",
-            )
+            return say("ignored: this project is not among those that are answered")
         author = event.author or _NOBODY
         if event.kind == FAILED_RUN:
             place = AskedPlace(name, event.project, RUN_PLACE, event.run)
@@ -85,7 +82,7 @@ class Reception:
         if event.kind not in {OPENED, COMMENTED} or event.place is None:
             return _NOTHING
         if author.is_bot:
-            return say("ignored: a bot", "已忽略：机器人")
+            return say("ignored: a bot")
         project, kind, number = event.place
         row = DeliveryRow(
             AskedPlace(name, project, kind, str(number)),

@@ -111,7 +111,7 @@ def _fetch_files(
             left_out.append(_describe_skipped_file(link, convert_to_message(error.what)))
         else:
             files += [NamedLog(build_log_label(link.name), content)] if content.strip() else []
-    too_many = say("too many files", "文件过多")
+    too_many = say("too many files")
     return files, left_out + [
         _describe_skipped_file(link, too_many) for link in links[settings.files :]
     ]
@@ -129,4 +129,4 @@ def build_log_label(name: str) -> str:
 
 
 def _describe_skipped_file(link: LinkedFile, why: Message) -> Message:
-    return say("{name}: {why}", "{name}：{why}", name=quote(build_log_label(link.name)), why=why)
+    return say("{name}: {why}", name=quote(build_log_label(link.name)), why=why)

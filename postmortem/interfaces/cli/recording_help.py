@@ -22,15 +22,11 @@ _ABOUT: Final = say(
     "Replay runs the steps before a failure again, from a capsule that the recorder writes"
     " while the training runs. These lines attach it; it writes a folder *.capsule when the"
     " loss or the gradients stop being finite, the loss scale collapses or an exception"
-    " passes:",
-    "重放需要 recorder 在训练过程中写出的 capsule，它会重跑失败前的那些步。"
-    "加入以下几行即可；当 loss 或梯度出现 NaN/inf、loss scale 不断减小或抛出异常时，"
-    "会写出一个 *.capsule 文件夹：",
+    " passes:"
 )
 _THEN: Final = say(
     "Then: postmortem replay NAME.capsule. A capsule holds training data: keep it as you"
-    " keep those.",
-    "然后运行：postmortem replay NAME.capsule。capsule 中含有训练数据，请按训练数据同样保管。",
+    " keep those."
 )
 
 

@@ -125,9 +125,9 @@ async def analyze_logs(
         if not chosen.redact and not service.settings.allow_unredacted:
             raise Refusal(
                 403,
-                say("this service hides names and secrets", "本服务会隐藏名称和密钥"),
+                say("this service hides names and secrets"),
                 "redact",
-                say("leave redact out", "请不要设置 redact"),
+                say("leave redact out"),
             )
         options = ReportOptions(
             chosen.format, chosen.lang or select_language(request.scope), chosen.redact
@@ -158,6 +158,6 @@ def _merge_form_fields(query: AnalyzeQuery, fields: Mapping[str, str]) -> Analyz
         fault = error.errors(include_input=False, include_url=False)[0]
         raise Refusal(
             422,
-            say("not valid: {why}", "参数无效：{why}", why=fault["msg"]),
+            say("not valid: {why}", why=fault["msg"]),
             ".".join(map(str, fault["loc"])),
         ) from error

@@ -91,22 +91,16 @@ def convert_to_refusal(error: Exception, patience: float, seconds: float) -> Ref
     if isinstance(error, WorkTooLong):
         return Refusal(
             504,
-            say("not done after {seconds:,.0f} s", "{seconds:,.0f} 秒后仍未完成", seconds=seconds),
+            say("not done after {seconds:,.0f} s", seconds=seconds),
             "limits.seconds",
-            say("send fewer or smaller files", "请减少文件数量或缩小文件"),
+            say("send fewer or smaller files"),
         )
     if isinstance(error, WorkerLost):
         return Refusal(
             500,
-            say(
-                "the process that did this ended in the middle of it; the service goes on",
-                "处理该请求的进程中途结束；服务仍在运行",
-            ),
+            say("the process that did this ended in the middle of it; the service goes on"),
             "limits.memory_mib",
-            say(
-                "if it wanted too much memory, send fewer or smaller files",
-                "如果是内存不足，请减少文件数量或缩小文件",
-            ),
+            say("if it wanted too much memory, send fewer or smaller files"),
         )
     if isinstance(error, InputError | UsageError):
         return Refusal(
@@ -114,9 +108,9 @@ def convert_to_refusal(error: Exception, patience: float, seconds: float) -> Ref
         )
     return Refusal(
         500,
-        say("internal error: {kind}", "内部错误：{kind}", kind=type(error).__name__),
+        say("internal error: {kind}", kind=type(error).__name__),
         "",
-        say("look at the log of the service", "请查看服务的日志"),
+        say("look at the log of the service"),
     )
 
 
@@ -124,9 +118,9 @@ def build_busy_refusal(seconds: float) -> Refusal:
     """Refuse since all places are taken."""
     return Refusal(
         429,
-        say("as many requests as can wait are waiting", "等待处理的请求已达上限"),
+        say("as many requests as can wait are waiting"),
         "limits.waiting",
-        say("try again in a while", "请稍后重试"),
+        say("try again in a while"),
         seconds,
     )
 
@@ -135,9 +129,9 @@ def build_rate_limit_refusal(seconds: float) -> Refusal:
     """Refuse since one client asks too often."""
     return Refusal(
         429,
-        say("too many requests of one client", "同一客户端的请求过于频繁"),
+        say("too many requests of one client"),
         "rate.per_minute",
-        say("try again in {n:,.0f} s", "请在 {n:,.0f} 秒后重试", n=max(1, seconds)),
+        say("try again in {n:,.0f} s", n=max(1, seconds)),
         seconds,
     )
 
@@ -148,14 +142,10 @@ def build_body_size_refusal(most: int) -> Refusal:
         413,
         say(
             "the request is larger than {mib:,.1f} MiB",
-            "请求大小超过 {mib:,.1f} MiB",
             mib=most / 2**20,
         ),
         "limits.body_mib",
-        say(
-            "pack the log (gzip, zstd, xz), or send its end",
-            "请压缩日志（gzip、zstd、xz），或只发送末尾部分",
-        ),
+        say("pack the log (gzip, zstd, xz), or send its end"),
     )
 
 
@@ -165,11 +155,10 @@ def build_body_timeout_refusal(seconds: float) -> Refusal:
         408,
         say(
             "the request had not arrived after {seconds:,.0f} s",
-            "{seconds:,.0f} 秒后请求仍未完整到达",
             seconds=seconds,
         ),
         "limits.body_seconds",
-        say("send less, or over a faster connection", "请减少内容，或使用更快的连接"),
+        say("send less, or over a faster connection"),
     )
 
 
@@ -177,30 +166,24 @@ def two_lengths() -> Refusal:
     """Refuse a body whose end two headers put at different places (RFC 9112, section 6.3)."""
     return Refusal(
         400,
-        say(
-            "Content-Length and Transfer-Encoding contradict each other",
-            "Content-Length 与 Transfer-Encoding 相互矛盾",
-        ),
+        say("Content-Length and Transfer-Encoding contradict each other"),
         "Transfer-Encoding",
-        say("send one of them", "请只发送其中一个"),
+        say("send one of them"),
     )
 
 
 def build_header_size_refusal() -> Refusal:
     """Refuse a request for the size of its headers."""
-    return Refusal(431, say("the headers are too large", "请求头过大"), "limits.header_kib")
+    return Refusal(431, say("the headers are too large"), "limits.header_kib")
 
 
 def build_token_refusal() -> Refusal:
     """Refuse who does not say who asks, or says it wrongly."""
     return Refusal(
         401,
-        say("a token is needed", "需要令牌"),
+        say("a token is needed"),
         "Authorization",
-        say(
-            "send the header Authorization: Bearer TOKEN",
-            "请发送请求头 Authorization: Bearer TOKEN",
-        ),
+        say("send the header Authorization: Bearer TOKEN"),
     )
 
 
@@ -213,9 +196,9 @@ def build_cross_site_refusal(where: str) -> Refusal:
     """Refuse what a page of another site sends."""
     return Refusal(
         403,
-        say("the request comes from a page of another site", "请求来自其他网站的页面"),
+        say("the request comes from a page of another site"),
         where,
-        say("open the page of this service", "请打开本服务自己的页面"),
+        say("open the page of this service"),
     )
 
 
@@ -223,12 +206,9 @@ def build_host_refusal() -> Refusal:
     """Refuse a name that is not this service's."""
     return Refusal(
         421,
-        say("this service is not called that", "本服务不使用该主机名"),
+        say("this service is not called that"),
         "Host",
-        say(
-            "add the name to allowed_hosts in the settings",
-            "请在设置 allowed_hosts 中添加该名称",
-        ),
+        say("add the name to allowed_hosts in the settings"),
     )
 
 
@@ -236,23 +216,23 @@ def build_shutdown_refusal() -> Refusal:
     """Refuse since the service ends."""
     return Refusal(
         503,
-        say("the service is ending", "服务正在停止"),
+        say("the service is ending"),
         "",
-        say("try again in a while", "请稍后重试"),
+        say("try again in a while"),
         5,
     )
 
 
 _NO_SUCH: Final[Mapping[int, Message]] = {
-    404: say("there is no such page", "没有这个页面"),
-    405: say("this method is not served here", "此处不支持该方法"),
-    400: say("the request cannot be understood", "无法理解该请求"),
+    404: say("there is no such page"),
+    405: say("this method is not served here"),
+    400: say("the request cannot be understood"),
 }
 
 
 def build_http_refusal(status: int, detail: str) -> Refusal:
     """Word a status that the framework gives."""
-    return Refusal(status, _NO_SUCH.get(status) or say("{text}", "请求错误：{text}", text=detail))
+    return Refusal(status, _NO_SUCH.get(status) or say("{text}", text=detail))
 
 
 UNDONE: Final = (PostmortemError, WorkUndone)

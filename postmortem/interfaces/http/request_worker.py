@@ -110,11 +110,10 @@ def run_within_memory(settings: JudgeSettings, work: Callable[[], _Result]) -> _
             413,
             say(
                 "it wants more than {mib:,} MiB of memory",
-                "所需内存超过 {mib:,} MiB",
                 mib=settings.memory,
             ),
             "limits.memory_mib",
-            say("send fewer or smaller files", "请减少文件数量或缩小文件"),
+            say("send fewer or smaller files"),
         ) from None
 
 
@@ -156,7 +155,7 @@ def run_file_analysis(settings: JudgeSettings, files: Sequence[Received]) -> Ana
     _require_small(shared)
     if not any(source.lines for source in analysis.sources):
         raise InputError(
-            say("there is nothing to judge: all files are empty", "没有可判断的内容：所有文件为空"),
+            say("there is nothing to judge: all files are empty"),
             "",
             "send the file that holds the output",
         )
@@ -201,10 +200,9 @@ def _require_small(shared: Unpacking) -> None:
             say(
                 "a packed file unpacks to more than {times:,} times its size, or all together to"
                 " more than {mib:,} MiB",
-                "压缩文件解压后超过其大小的 {times:,} 倍，或全部文件解压后超过 {mib:,} MiB",
                 times=shared.times,
                 mib=shared.most // _MIB,
             ),
             "limits.unpacked_mib",
-            say("send a part of the log", "请只发送日志的一部分"),
+            say("send a part of the log"),
         )

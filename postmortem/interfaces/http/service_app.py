@@ -128,5 +128,5 @@ async def _handle_validation_error(request: Request, error: Exception) -> Respon
     """Answer arguments that are not valid; what was given is not repeated."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
     fault = error.errors()[0]
-    message = say("not valid: {why}", "参数无效：{why}", why=str(fault["msg"]))
+    message = say("not valid: {why}", why=str(fault["msg"]))
     return await _handle_refusal(request, Refusal(422, message, ".".join(map(str, fault["loc"]))))

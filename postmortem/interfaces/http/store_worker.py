@@ -61,9 +61,7 @@ def group(settings: JudgeSettings, number: int, name: str, options: ReportOption
         found = load_stored_triage(store, get_triage_row(store, number))
         members = found.get_members().get(name)
         if not members:
-            raise build_not_found_refusal(
-                say("this triage has no such group", "该次分诊没有这个组"), name
-            )
+            raise build_not_found_refusal(say("this triage has no such group"), name)
         if options.form != "json":
             return _report(store, found.jobs[members[0].identity], options)
         one, numbers = found.groups[name], store.listing.get_numbers(number)
@@ -102,7 +100,7 @@ def render_job_report(
     def written(store: Store) -> str:
         job = store.listing.get_job(number, triage)
         if job is None:
-            raise build_not_found_refusal(say("there is no such job", "没有这个作业"), number)
+            raise build_not_found_refusal(say("there is no such job"), number)
         return _report(store, job, options)
 
     return _run_with_store(settings, written)
@@ -116,19 +114,15 @@ def get_triage_row(store: Store, number: int) -> TriageRow:
     """
     row = store.triages.get_row(number)
     if row is None:
-        raise build_not_found_refusal(
-            say("there is no triage of that number", "没有这个编号的分诊"), number
-        )
+        raise build_not_found_refusal(say("there is no triage of that number"), number)
     return row
 
 
 def _report(store: Store, job: JobRow, options: ReportOptions) -> str:
     analysis = load_stored_analysis(store, job)
     if analysis is None:
-        why = Message(job.reason_en, job.reason_zh) or say("not yet", "尚未完成")
-        raise build_not_found_refusal(
-            say("it was not judged: {why}", "未能判断：{why}", why=why), job.title
-        )
+        why = Message(job.reason_en, job.reason_zh) or say("not yet")
+        raise build_not_found_refusal(say("it was not judged: {why}", why=why), job.title)
     return render(
         analysis,
         options.form,

@@ -128,9 +128,7 @@ async def read_jobs_page(service: ServiceState, triage: int, query: JobsQuery) -
     """
     store = store_of(service)
     if await asyncio.to_thread(store.triages.get_row, triage) is None:
-        raise build_not_found_refusal(
-            say("there is no triage of that number", "没有这个编号的分诊"), triage
-        )
+        raise build_not_found_refusal(say("there is no triage of that number"), triage)
     wanted = WantedJobs(triage, query.state, query.cause, query.text, query.after, query.limit)
     rows = await asyncio.to_thread(store.listing.list_jobs, wanted)
     last = rows[-1].job.identity if len(rows) == query.limit else None
@@ -146,9 +144,9 @@ def store_of(service: ServiceState) -> Store:
     if service.store is None:
         raise Refusal(
             404,
-            say("this service shows no triages", "本服务不展示分诊"),
+            say("this service shows no triages"),
             "store",
-            say("start it with --store", "请使用 --store 启动服务"),
+            say("start it with --store"),
         )
     return service.store
 

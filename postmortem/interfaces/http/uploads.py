@@ -63,9 +63,9 @@ async def open_upload(request: Request, limits: ServiceLimits, name: str) -> Asy
         if not any(not file.is_environment for file in upload.files):
             raise Refusal(
                 422,
-                say("there is no log in the request", "请求中没有日志"),
+                say("there is no log in the request"),
                 "body",
-                say("send the text of a log, or files", "请发送日志文本或文件"),
+                say("send the text of a log, or files"),
             )
         yield upload
 
@@ -125,10 +125,8 @@ def _build_form_refusal(why: str, limits: ServiceLimits) -> Refusal:
     if why.startswith("Too many files"):
         return Refusal(
             413,
-            say("more than {most} files", "文件超过 {most} 个", most=limits.files),
+            say("more than {most} files", most=limits.files),
             "limits.files",
-            say("pack them, or send fewer", "请打包，或减少文件数量"),
+            say("pack them, or send fewer"),
         )
-    return Refusal(
-        400, say("the form cannot be read: {why}", "无法读取表单：{why}", why=why), "body"
-    )
+    return Refusal(400, say("the form cannot be read: {why}", why=why), "body")

@@ -114,7 +114,7 @@ class ServiceBot:
                         raise build_busy_refusal(_GRACE_SECONDS)
                     is_large, self._large = True, self._large + 1
                 if len(body) > _MOST:
-                    raise Refusal(413, say("the delivery is too large", "投递内容过大"))
+                    raise Refusal(413, say("the delivery is too large"))
         finally:
             self._large -= is_large
         return bytes(body)

@@ -4,9 +4,9 @@ In: a `Notice`, a secret, the time. Out: the body, headers and parameters of a r
 what went wrong. Not here: sending it (`notify.posting`), the text (`report.chat_text`).
 
 Sources: docs.slack.dev, "Sending messages using incoming webhooks"; open.feishu.cn,
-"自定义机器人使用指南"; open.dingtalk.com, "自定义机器人安全设置"; developer.work.weixin.qq.com,
-"消息推送配置说明"; standardwebhooks.com for what programs get. Feishu, DingTalk and WeCom
-answer 200 to what they refuse: the number in the body tells.
+on custom bots; open.dingtalk.com, on the security settings of custom bots;
+developer.work.weixin.qq.com, on pushed messages; standardwebhooks.com for what programs get.
+Feishu, DingTalk and WeCom answer 200 to what they refuse: the number in the body tells.
 """
 
 import base64
@@ -139,19 +139,13 @@ def _build_json_payload(value: Mapping[str, Any]) -> Outgoing:
 
 _KEYWORD: Final = say(
     "a security setting of the bot refused it: each message holds the word “postmortem”, so name"
-    " that as its keyword, or pass its signing secret, or allow this machine's address",
-    "机器人的安全设置拒绝了这条消息：每条消息都含有“postmortem”一词，可将它设为关键词；"
-    "也可提供加签密钥，或把本机地址加入 IP 白名单",
+    " that as its keyword, or pass its signing secret, or allow this machine's address"
 )
 _SIGNATURE: Final = say(
-    "the signature was refused: look at the secret, and at this machine's clock",
-    "签名校验未通过：请检查密钥和本机时钟",
+    "the signature was refused: look at the secret, and at this machine's clock"
 )
-_GONE: Final = say(
-    "there is no such bot: copy the address of its webhook once more",
-    "没有这个机器人：请重新复制 webhook 地址",
-)
-_OFTEN: Final = say("it takes no more messages for now", "消息发送过于频繁，暂时不再接收")
+_GONE: Final = say("there is no such bot: copy the address of its webhook once more")
+_OFTEN: Final = say("it takes no more messages for now")
 _NUMBERS: Final[Mapping[int, Message]] = {
     19021: _SIGNATURE,
     19022: _KEYWORD,
@@ -162,7 +156,7 @@ _NUMBERS: Final[Mapping[int, Message]] = {
     93000: _GONE,
     19001: _GONE,
     11232: _OFTEN,
-    9499: say("the message was refused as malformed", "消息格式被拒绝"),
+    9499: say("the message was refused as malformed"),
     130101: _OFTEN,
     410100: _OFTEN,
     45009: _OFTEN,
@@ -188,13 +182,11 @@ def _parse_status_code(body: bytes) -> NoticeTaken:
     if number == 0:
         return NoticeTaken()
     if number is None:
-        return NoticeTaken(
-            say("what it answers is not what such a bot answers", "返回的内容不像此类机器人的应答")
-        )
+        return NoticeTaken(say("what it answers is not what such a bot answers"))
     code = _NUMBERS.get(number)
-    what = say("its error {number}", "错误码 {number}", number=number)
+    what = say("its error {number}", number=number)
     if code is not None:
-        what = say("{what}: {told}", "{what}：{told}", what=what, told=code)
+        what = say("{what}: {told}", what=what, told=code)
     return NoticeTaken(what, number == 11232)
 
 

@@ -49,7 +49,6 @@ def post(
             if wait > _LONGEST_PAUSE:
                 return say(
                     "{problem}; it asks to wait {wait:.0f} s",
-                    "{problem}；对方要求等待 {wait:.0f} 秒",
                     problem=answer.problem,
                     wait=wait,
                 )
@@ -105,17 +104,15 @@ def _read(response: httpx.Response) -> bytes:
 
 
 def _describe_http_rejection(host: str, status: int) -> NoticeTaken:
-    message = say("{host} answered {status}", "{host} 返回 {status}", host=host, status=status)
+    message = say("{host} answered {status}", host=host, status=status)
     if status < 400:
         message = say(
             "{told}: redirections are not followed; name the address that it leads to",
-            "{told}：不跟随重定向，请改用它指向的地址",
             told=message,
         )
     if status in {401, 403, 404, 410}:
         message = say(
             "{told}: the webhook is gone or not allowed here; make a new one",
-            "{told}：该 webhook 已失效或无权使用，请新建一个",
             told=message,
         )
     return NoticeTaken(message, status == 429 or status >= 500)
@@ -130,13 +127,13 @@ def _parse_retry_after(response: httpx.Response) -> float | None:
 def _describe_connection_error(host: str, error: httpx.HTTPError) -> Message:
     """Say what went wrong in words of this machine."""
     if isinstance(error, httpx.TimeoutException):
-        why = say("no answer within {seconds:g} s", "{seconds:g} 秒内没有应答", seconds=_SECONDS)
+        why = say("no answer within {seconds:g} s", seconds=_SECONDS)
     elif "CERTIFICATE_VERIFY_FAILED" in str(error):
-        why = say("its certificate is not accepted", "证书未通过校验")
+        why = say("its certificate is not accepted")
     elif isinstance(error, httpx.ConnectError):
-        why = say("no connection", "无法建立连接")
+        why = say("no connection")
     elif isinstance(error, httpx.ProxyError):
-        why = say("the proxy refuses it", "代理拒绝了请求")
+        why = say("the proxy refuses it")
     else:
-        why = say("the connection broke", "连接中断")
-    return say("{host} cannot be reached: {why}", "无法访问 {host}：{why}", host=host, why=why)
+        why = say("the connection broke")
+    return say("{host} cannot be reached: {why}", host=host, why=why)

@@ -127,7 +127,6 @@ class LossDivergence:
     def _describe_rise(self, name: str) -> Message:
         return say(
             "{name} at most {top:.4g} before, now {shown}",
-            "{name} 此前最高 {top:.4g}，现在 {shown}",
             name=name,
             top=self._top,
             shown=", ".join(f"{loss:.4g}" for _, loss in self._above[-_LASTS:]),

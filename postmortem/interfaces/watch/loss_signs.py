@@ -83,7 +83,7 @@ class LossSigns:
         last = self._course.format_last_losses()
         if not last:
             return quote(text)
-        return say("{text}; before: {values}", "{text}；此前：{values}", text=text, values=last)
+        return say("{text}; before: {values}", text=text, values=last)
 
 
 def _iter_reported_signs(record: MetricRecord) -> Iterator[Sign]:
@@ -91,5 +91,5 @@ def _iter_reported_signs(record: MetricRecord) -> Iterator[Sign]:
     if not math.isfinite(evaluated := record.values.get(names.EVAL_LOSS, 0.0)):
         yield Sign("eval-nan", quote(f"eval_loss {evaluated}"), record.line, record.step)
     if (count := record.values.get("nan_iterations", 0.0)) > 0:
-        message = say("{count:g} nan iterations", "{count:g} 次 NaN 迭代", count=count)
+        message = say("{count:g} nan iterations", count=count)
         yield Sign("nan", message, record.line, record.step)

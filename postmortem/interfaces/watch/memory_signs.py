@@ -108,20 +108,16 @@ def _iter_growth_signs(
         return
     message = say(
         "memory {first:g} → {value:g}{unit} over {count} records",
-        "{count} 条记录中显存/内存 {first:g} → {value:g}{unit}",
         first=first,
         value=value,
         unit=f" {unit}" if unit else "",
         count=len(points),
     )
     if not math.isnan(slope):
-        message = say(
-            "{said}, {slope:.3g} a step", "{said}，每步 {slope:.3g}", said=message, slope=slope
-        )
+        message = say("{said}, {slope:.3g} a step", said=message, slope=slope)
     if not math.isnan(full):
         message = say(
             "{said}; {capacity:g} {unit} are full at step {full:.0f}",
-            "{said}；到第 {full:.0f} 步占满 {capacity:g} {unit}",
             said=message,
             capacity=capacity,
             unit=unit,

@@ -57,7 +57,6 @@ class NormSigns:
         if self._bad == needed and not has_scale:
             message = say(
                 "grad_norm {norm} at {count} records on end",
-                "连续 {count} 条记录的 grad_norm 为 {norm}",
                 norm=norm,
                 count=needed,
             )

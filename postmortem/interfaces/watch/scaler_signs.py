@@ -98,7 +98,6 @@ class ScalerSigns:
         step = record.step if not math.isnan(record.step) else self._step
         message = say(
             "{count} overflows on end, loss scale {shown}",
-            "连续 {count} 次溢出，损失缩放 {shown}",
             count=max(self._streak, self._loose),
             shown=" → ".join(f"{value:g}" for _, value in self._fallen),
         )
@@ -137,7 +136,6 @@ class ScalerSigns:
         if _SKIPPED * steps <= skipped <= steps:
             message = say(
                 "{skipped:g} of the last {steps:g} steps skipped",
-                "最近 {steps:g} 步中跳过了 {skipped:g} 步",
                 skipped=skipped,
                 steps=steps,
             )

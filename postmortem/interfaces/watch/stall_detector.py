@@ -80,13 +80,10 @@ class StallDetector:
             return None
         self._silent_from = self.last
         usual = self._pace.get_usual()
-        message = say(
-            "nothing written for {silent:.0f} s", "已有 {silent:.0f} 秒没有任何输出", silent=silent
-        )
+        message = say("nothing written for {silent:.0f} s", silent=silent)
         if not math.isnan(usual):
             message = say(
                 "{said}; records had come every {usual:.2g} s",
-                "{said}，此前每 {usual:.2g} 秒就有一条记录",
                 said=message,
                 usual=max(usual, 0.01),
             )

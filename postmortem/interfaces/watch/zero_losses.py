@@ -54,7 +54,6 @@ class ZeroLosses:
         if not has_norms and self._before > 0.1 and self._zeros == _GONE:
             message = say(
                 "{name} {before:g}, then exactly 0.0 at {count} records",
-                "{name} 从 {before:g} 变为连续 {count} 条记录恰好为 0.0",
                 name=name,
                 before=self._before,
                 count=_GONE,
@@ -63,7 +62,6 @@ class ZeroLosses:
         elif self._zeros == _MASKED and is_first:
             message = say(
                 "{name} exactly 0.0 at the first {count} records",
-                "前 {count} 条记录的 {name} 恰好为 0.0",
                 name=name,
                 count=_MASKED,
             )

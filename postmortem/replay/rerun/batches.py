@@ -152,7 +152,6 @@ def _describe_tensor(path: str, tensor: Any) -> Message:
         return quote(f"{about}{span}")
     return say(
         "{about}{span}; {nans} NaN, {infs} inf",
-        "{about}{span}；{nans} 个 NaN，{infs} 个 inf",
         about=about,
         span=span,
         nans=nans,

@@ -22,37 +22,24 @@ from postmortem.replay.rerun.batches import (
 from postmortem.replay.rerun.operations import UNSAFE, Guarded
 from postmortem.replay.rerun.regime import MicroPlace, Regime
 
-_WIDE: Final = say("it was computed in float32 already", "本来就以 float32 计算")
-_NOT_HALF: Final = say("it was not computed in float16", "并非以 float16 计算")
-_NO_SCALER: Final = say("losses were not scaled", "没有使用 loss 缩放")
-_FIRST_STEP: Final = say(
-    "it fails in the first step of the window, before any update",
-    "窗口的第一步就失败，此前没有任何更新",
-)
-_ANYWAY: Final = say("it fails without any update too", "不更新权重也会失败")
-_ENOUGH: Final = say("a tenth is enough", "降为十分之一已经足够")
-_NO_OPTIMIZER: Final = say("torch has no such optimiser", "torch 中没有这种优化器")
-_LABELS: Final = say("no sample is without labels", "没有样本的标签被全部屏蔽")
-_MASK: Final = say("no mask hides anything in the batch", "该 batch 中没有掩码遮住任何内容")
-_ALL_PADDED: Final = say("every sample is padded", "每个样本都有填充")
-_ROWS: Final = say(
-    "no row of an embedding that is used is unlike the others", "用到的 embedding 行都与其他行相近"
-)
-_OTHER_ROWS: Final = say("there are no other rows to compare with", "没有可对照的其他行")
-_WEIGHTS: Final = say(
-    "all weights are finite and of usual size at the window's start",
-    "窗口开始时所有权重都是有限值，大小正常",
-)
-_SAMPLES: Final = say("the failure does not hang on single samples", "失败并不取决于个别样本")
-_OPERATION: Final = say(
-    "no logarithm, root, quotient or exponential made it",
-    "并非由对数、开方、除法或指数运算产生",
-)
-_ATTENTION: Final = say(
-    "the model has no other attention to choose", "该模型没有其他注意力实现可选"
-)
-_ADAPTER: Final = say("no weight that is trained is in 16 bits", "没有以 16 位训练的权重")
-_STEADY: Final = say("no step before the failure leaves the course", "失败之前没有偏离走势的步")
+_WIDE: Final = say("it was computed in float32 already")
+_NOT_HALF: Final = say("it was not computed in float16")
+_NO_SCALER: Final = say("losses were not scaled")
+_FIRST_STEP: Final = say("it fails in the first step of the window, before any update")
+_ANYWAY: Final = say("it fails without any update too")
+_ENOUGH: Final = say("a tenth is enough")
+_NO_OPTIMIZER: Final = say("torch has no such optimiser")
+_LABELS: Final = say("no sample is without labels")
+_MASK: Final = say("no mask hides anything in the batch")
+_ALL_PADDED: Final = say("every sample is padded")
+_ROWS: Final = say("no row of an embedding that is used is unlike the others")
+_OTHER_ROWS: Final = say("there are no other rows to compare with")
+_WEIGHTS: Final = say("all weights are finite and of usual size at the window's start")
+_SAMPLES: Final = say("the failure does not hang on single samples")
+_OPERATION: Final = say("no logarithm, root, quotient or exponential made it")
+_ATTENTION: Final = say("the model has no other attention to choose")
+_ADAPTER: Final = say("no weight that is trained is in 16 bits")
+_STEADY: Final = say("no step before the failure leaves the course")
 
 Applied = Regime | Message
 
@@ -226,86 +213,72 @@ def _skip_jump(baseline: BaselineRun) -> Applied:
 
 
 TABLE: Final = (
-    Counterfactual(
-        "rate-0", say("without any update of the weights", "不更新任何权重"), _apply_zero_rate
-    ),
-    Counterfactual("float32", say("in float32", "改用 float32"), _apply_float32),
-    Counterfactual("bfloat16", say("in bfloat16", "改用 bfloat16"), _apply_bfloat16),
-    Counterfactual(
-        "scale-1", say("in float16 with a loss scale of 1", "float16，loss scale 为 1"), _scale_one
-    ),
-    Counterfactual(
-        "without-samples", say("without the suspect samples", "去掉可疑样本"), _exclude_culprits
-    ),
+    Counterfactual("rate-0", say("without any update of the weights"), _apply_zero_rate),
+    Counterfactual("float32", say("in float32"), _apply_float32),
+    Counterfactual("bfloat16", say("in bfloat16"), _apply_bfloat16),
+    Counterfactual("scale-1", say("in float16 with a loss scale of 1"), _scale_one),
+    Counterfactual("without-samples", say("without the suspect samples"), _exclude_culprits),
     Counterfactual(
         "labels-shown",
-        say("with a label for the samples without any", "给标签全被屏蔽的样本补上标签"),
+        say("with a label for the samples without any"),
         _fill_masked_labels,
     ),
     Counterfactual(
         "weights-repaired",
-        say("with the broken weights set to 0", "将异常权重置 0"),
+        say("with the broken weights set to 0"),
         _repair_weights,
     ),
     Counterfactual(
         "embeddings-mean",
-        say("with the odd embedding rows set to the mean", "将异常的 embedding 行设为均值"),
+        say("with the odd embedding rows set to the mean"),
         _set_bad_rows_to_mean,
     ),
     Counterfactual(
         "embeddings-control",
-        say("with other embedding rows set to the mean", "将其他 embedding 行设为均值（对照）"),
+        say("with other embedding rows set to the mean"),
         _set_other_rows_to_mean,
     ),
     Counterfactual(
         "mask-off",
-        say("with nothing masked", "不使用注意力掩码"),
+        say("with nothing masked"),
         lambda baseline: _apply_mask_change(baseline, batch_changes.mask_off),
     ),
     Counterfactual(
         "right-padded",
-        say("with the padding on the right", "改为右侧填充"),
+        say("with the padding on the right"),
         lambda baseline: _apply_mask_change(baseline, batch_changes.shift_padding_right),
     ),
-    Counterfactual(
-        "unpadded", say("without the padded samples", "去掉有填充的样本"), _exclude_padded_samples
-    ),
+    Counterfactual("unpadded", say("without the padded samples"), _exclude_padded_samples),
     Counterfactual(
         "one-by-one",
-        say("with one sample, its padding cut off", "只用一个样本并去掉填充"),
+        say("with one sample, its padding cut off"),
         _apply_single_sample,
     ),
-    Counterfactual(
-        "eager", say("with eager attention", "改用 eager 注意力"), _apply_eager_attention
-    ),
+    Counterfactual("eager", say("with eager attention"), _apply_eager_attention),
     Counterfactual(
         "guarded",
-        say(
-            "with an epsilon in logarithms, roots and quotients", "在对数、开方与除法中加入 epsilon"
-        ),
+        say("with an epsilon in logarithms, roots and quotients"),
         _apply_guard,
     ),
     Counterfactual(
         "adapters-float32",
-        say("with the trained weights in float32", "可训练权重改用 float32"),
+        say("with the trained weights in float32"),
         _apply_float32_adapters,
     ),
     Counterfactual(
         "rate-tenth",
-        say("with a tenth of the learning rate", "学习率降为十分之一"),
+        say("with a tenth of the learning rate"),
         _build_rate_change(0.1),
     ),
     Counterfactual(
         "rate-hundredth",
-        say("with a hundredth of the learning rate", "学习率降为百分之一"),
+        say("with a hundredth of the learning rate"),
         _build_rate_change(0.01),
     ),
-    Counterfactual(
-        "clipped", say("with gradients clipped more tightly", "更严格地裁剪梯度"), _apply_clipping
-    ),
+    Counterfactual("clipped", say("with gradients clipped more tightly"), _apply_clipping),
     Counterfactual(
         "without-jump",
-        say("without the step before the first jump", "去掉首次跃升之前的那一步"),
+        say("without the step before the first jump"),
         _skip_jump,
     ),
 )

@@ -24,9 +24,7 @@ class Fidelity(NamedTuple):
     """Near enough for what it shows to hold for the recorded run."""
 
 
-_NOTHING: Final = say(
-    "no finite loss was recorded to compare with", "没有记录到可供对照的有限 loss"
-)
+_NOTHING: Final = say("no finite loss was recorded to compare with")
 
 
 def compare_losses(bench: Bench, run: WindowRun) -> Fidelity:
@@ -43,7 +41,6 @@ def compare_losses(bench: Bench, run: WindowRun) -> Fidelity:
         return Fidelity(
             say(
                 "bit-equal: {count} recorded losses come out again",
-                "逐位相同：记录的 {count} 个 loss 全部重现",
                 count=len(pairs),
             ),
             is_faithful=True,
@@ -54,7 +51,6 @@ def compare_losses(bench: Bench, run: WindowRun) -> Fidelity:
         say(
             "not bit-equal: of {count} losses the first differs by {first:.2g}, the worst by"
             " {worst:.2g} of its size",
-            "并非逐位相同：{count} 个 loss 中首个相差 {first:.2g}，最大相差 {worst:.2g}（相对值）",
             count=len(pairs),
             first=apart[0],
             worst=max(apart),

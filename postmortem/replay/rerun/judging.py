@@ -81,8 +81,8 @@ def read_verdict_rows() -> tuple[VerdictRow, ...]:
     )
 
 
-_UNSURE: Final = say("the trials that were run do not decide", "已进行的试验不足以判定")
-_EXPLAINED: Final = say("another cause explains it already", "已有其他原因解释")
+_UNSURE: Final = say("the trials that were run do not decide")
+_EXPLAINED: Final = say("another cause explains it already")
 
 
 def judge_causes(words: frozenset[str]) -> Iterator[Judged]:

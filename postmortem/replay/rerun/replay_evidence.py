@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from postmortem.core.answer import Evidence
-from postmortem.core.message import Message, join_list, say
+from postmortem.core.message import SEMICOLON, Message, join_list, say
 from postmortem.core.replayed import CauseTested, Replayed
 from postmortem.replay.rerun.judging import causes
 
@@ -38,11 +38,11 @@ def _get_weight(tested: CauseTested[Message]) -> float:
 
 def _build_item(tested: CauseTested[Message], weight: float) -> Evidence[Message]:
     texts = {
-        "confirmed": say("confirmed by replay", "重放已证实"),
-        "refuted": say("refuted by replay", "重放已排除"),
-    }.get(tested.verdict, say("not reproduced by replay", "重放未重现"))
-    because = join_list(list(tested.reasons), "; ", "；")
-    text = say("{said}: {because}", "{said}：{because}", said=texts, because=because)
+        "confirmed": say("confirmed by replay"),
+        "refuted": say("refuted by replay"),
+    }.get(tested.verdict, say("not reproduced by replay"))
+    because = join_list(list(tested.reasons), SEMICOLON)
+    text = say("{said}: {because}", said=texts, because=because)
     return Evidence("replay", f"replay.{tested.verdict}", "replay", text, weight)
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import torch
 
-from postmortem.core.message import NOTHING, Message, join_list, quote, say
+from postmortem.core.message import NOTHING, SEMICOLON, Message, join_list, quote, say
 from postmortem.core.replayed import CauseTested
 from postmortem.replay.rerun import judging
 from postmortem.replay.rerun.baseline_run import BaselineRun
@@ -16,40 +16,27 @@ from postmortem.replay.rerun.bench import Bench
 from postmortem.replay.rerun.fidelity import Fidelity
 from postmortem.replay.rerun.regime import WindowRun
 
-AS_RECORDED: Final = say("as recorded", "按原样重跑")
-AGAIN: Final = say("as recorded, once more", "按原样再跑一次")
+AS_RECORDED: Final = say("as recorded")
+AGAIN: Final = say("as recorded, once more")
 _REASONS: Final = {
-    "nonfinite-loss": say("the loss was not finite", "loss 为 NaN/inf"),
-    "nonfinite-gradient": say("the gradients were not finite", "梯度含 NaN/inf"),
-    "scale-collapsed": say("the loss scale collapsed", "loss scale 不断减小"),
-    "exception": say("an exception ended the training", "训练因异常结束"),
-    "asked": say("it was asked for", "按要求写出"),
+    "nonfinite-loss": say("the loss was not finite"),
+    "nonfinite-gradient": say("the gradients were not finite"),
+    "scale-collapsed": say("the loss scale collapsed"),
+    "exception": say("an exception ended the training"),
+    "asked": say("it was asked for"),
 }
 _BAD: Final = {
-    "loss": (
-        "the loss is not finite in step {step}; before: {course}",
-        "第 {step} 步 loss 为 NaN/inf；此前：{course}",
-    ),
-    "gradient": (
-        "the gradients are not finite in step {step}; loss {course}",
-        "第 {step} 步梯度含 NaN/inf；loss {course}",
-    ),
-    "weights": (
-        "the updated weights are not finite in step {step}; loss {course}",
-        "第 {step} 步更新后的权重含 NaN/inf；loss {course}",
-    ),
+    "loss": say("the loss is not finite in step {step}; before: {course}"),
+    "gradient": say("the gradients are not finite in step {step}; loss {course}"),
+    "weights": say("the updated weights are not finite in step {step}; loss {course}"),
 }
 _NOT_REPRODUCED: Final = say(
     "the recorded steps stay finite when they are run again: the failure is intermittent, or hangs"
-    " on something that is not in the capsule",
-    "重跑记录的步时数值保持有限：故障是偶发的，或取决于未被记录的因素",
+    " on something that is not in the capsule"
 )
-_NOTHING_FAILED: Final = say("nothing fails in these steps", "这些步中没有出现失败")
-_NOT_RUN: Final = say("the window could not be run again", "该窗口无法重跑")
-_NOT_FAITHFUL: Final = say(
-    "the rerun does not follow the recorded run closely enough",
-    "重跑与记录相差过大",
-)
+_NOTHING_FAILED: Final = say("nothing fails in these steps")
+_NOT_RUN: Final = say("the window could not be run again")
+_NOT_FAITHFUL: Final = say("the rerun does not follow the recorded run closely enough")
 
 
 def describe_reason(bench: Bench) -> Message:
@@ -57,10 +44,9 @@ def describe_reason(bench: Bench) -> Message:
     reason = bench.manifest.reason
     known = _REASONS.get(reason.kind, quote(reason.kind))
     if not reason.message:
-        return say("step {step}: {known}", "第 {step} 步：{known}", step=reason.step, known=known)
+        return say("step {step}: {known}", step=reason.step, known=known)
     return say(
         "step {step}: {known} ({message})",
-        "第 {step} 步：{known}（{message}）",
         step=reason.step,
         known=known,
         message=reason.message[:200],
@@ -72,14 +58,12 @@ def describe_outcome(run: WindowRun, course: str) -> Message:
     if run.error:
         return quote(run.error)
     if run.stopped:
-        return say("the time ran out on the way", "中途时间用尽")
+        return say("the time ran out on the way")
     if run.failed_at is not None and run.steps:
-        return say(*_BAD[run.bad], step=run.steps[-1].number, course=course or "–")
+        return _BAD[run.bad].fill(step=run.steps[-1].number, course=course or "–")
     if run.outcome == "diverges":
-        return say(
-            "finite, but the loss climbs: {course}", "有限，但 loss 上升：{course}", course=course
-        )
-    return say("finite; loss {course}", "保持有限；loss {course}", course=course or "–")
+        return say("finite, but the loss climbs: {course}", course=course)
+    return say("finite; loss {course}", course=course or "–")
 
 
 def get_reproduction_status(baseline: BaselineRun) -> str:
@@ -121,34 +105,21 @@ def summarise_replay(baseline: BaselineRun, tested: tuple[CauseTested[Message], 
     if baseline.recorded.error:
         return say(
             "The recorded steps cannot be run: {error}",
-            "记录的步无法运行：{error}",
             error=baseline.recorded.error,
         )
     how = get_reproduction_status(baseline)
     if how == "not-run":
         return say(
             "The time is too short for the recorded steps: {spent:.0f} s did not suffice.",
-            "时间不足以重跑记录的步：{spent:.0f} 秒不够。",
             spent=baseline.bench.seconds,
         )
     if how == "nothing-failed":
-        return say(
-            "The recorded steps run finite, as they did.", "记录的步重跑后保持有限，与当时一致。"
-        )
+        return say("The recorded steps run finite, as they did.")
     if how != "yes":
-        return say(
-            "The failure does not come again: it is intermittent, or not in the capsule.",
-            "故障没有重现：它是偶发的，或原因不在该文件中。",
-        )
+        return say("The failure does not come again: it is intermittent, or not in the capsule.")
     if any(cause.verdict == judging.CONFIRMED for cause in tested):
-        return say(
-            "The failure comes again, and one change makes it go away.",
-            "故障重现，且有一项改动能将其消除。",
-        )
-    return say(
-        "The failure comes again, but no trial proves a cause.",
-        "故障重现，但没有试验能证明原因。",
-    )
+        return say("The failure comes again, and one change makes it go away.")
+    return say("The failure comes again, but no trial proves a cause.")
 
 
 def find_nonfinite_module(baseline: BaselineRun) -> str:
@@ -176,17 +147,16 @@ def place(baseline: BaselineRun) -> Message:
     module, operation = find_nonfinite_module(baseline), baseline.operation
     if module:
         parts.append(
-            say("module {module}", "模块 {module}", module=module)
+            say("module {module}", module=module)
             if get_failure_direction(baseline) == "forward"
-            else say("module {module}, backward", "模块 {module}（反向）", module=module)
+            else say("module {module}, backward", module=module)
         )
     elif get_failure_direction(baseline) == "forward":
-        parts.append(say("the loss, behind all modules", "所有模块之后的 loss 计算"))
+        parts.append(say("the loss, behind all modules"))
     if operation is not None:
         parts.append(
             say(
                 "operation {name} on {dtype} numbers between {low:.4g} and {high:.4g} makes {made}",
-                "运算 {name}（{dtype}，输入在 {low:.4g} 到 {high:.4g} 之间）得到 {made}",
                 name=operation.name,
                 dtype=operation.dtype or "?",
                 low=operation.low,
@@ -194,14 +164,14 @@ def place(baseline: BaselineRun) -> Message:
                 made={"nan": "NaN"}.get(operation.makes, operation.makes),
             )
         )
-    return join_list(parts, "; ", "；") if parts else NOTHING
+    return join_list(parts, SEMICOLON) if parts else NOTHING
 
 
 def describe_peak_run(*, is_wide: bool) -> Message:
     """Say of which run the greatest values are."""
     if is_wide:
-        return say("the failing step in float32", "出错的步（float32）")
-    return say("the last step as recorded", "按原样重跑的最后一步")
+        return say("the failing step in float32")
+    return say("the last step as recorded")
 
 
 def describe_replay_device(bench: Bench) -> str:
@@ -224,16 +194,14 @@ def iter_notes(baseline: BaselineRun, faith: Fidelity) -> Iterator[Message]:
         yield say(
             "{dtype} was computed on a CPU: the range is the same, sums are rounded otherwise than"
             " on a GPU, and autocast chooses other operations",
-            "{dtype} 在 CPU 上计算：数值范围相同，但舍入与 GPU 不同，autocast 所选的运算也不同",
             dtype=bench.computes_in,
         )
     if not faith.is_faithful:
         yield _NOT_FAITHFUL
     for name in bench.manifest.partial[:8]:
-        yield say("not recorded: {what}", "未记录：{what}", what=name[:200])
+        yield say("not recorded: {what}", what=name[:200])
     if not bench.can_step and bench.manifest.optimizer is not None:
         yield say(
             "torch has no optimiser {name}: nothing behind the first step could be run",
-            "torch 中没有优化器 {name}：第一步之后无法重跑",
             name=bench.manifest.optimizer.class_[:120],
         )

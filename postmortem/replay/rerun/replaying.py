@@ -163,7 +163,6 @@ def _try(
     if likely > bench.left:
         reason = say(
             "it takes about {needed:.0f} s, {left:.0f} s are left",
-            "约需 {needed:.0f} 秒，仅剩 {left:.0f} 秒",
             needed=math.ceil(likely),
             left=max(0.0, bench.left),
         )
@@ -186,7 +185,6 @@ def _describe_lacking_memory(capsule: Capsule, regime: Regime, allowed: float) -
         return None
     return say(
         "it takes about {needed:.2g} GiB of memory, {free:.2g} GiB may be used",
-        "约需 {needed:.2g} GiB 内存，可用 {free:.2g} GiB",
         needed=bytes_ / GIB,
         free=allowed / GIB,
     )

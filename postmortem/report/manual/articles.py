@@ -235,7 +235,9 @@ def _render_exception(page: _Sheet, entry: Explained) -> Iterator[str]:
 
 def _render_snippet(page: _Sheet, raw: Mapping[str, Any]) -> Iterator[str]:
     taken = parse_snippet(raw)
-    yield from _format_code_block(taken.language, page.text(translate_comments(taken)._asdict()))
+    yield from _format_code_block(
+        taken.language, page.text(translate_comments(taken).by_language())
+    )
 
 
 def _render_stack(page: _Sheet, entry: Explained) -> Iterator[str]:

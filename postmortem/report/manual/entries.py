@@ -53,7 +53,7 @@ def iter_entries(rules: Rules) -> Iterator[Explained]:
             yield Explained(kind, rule["id"], rule)
     for rule in (*rules["exceptions"], *_signatures_with_fixes(rules)):
         yield from _iter_advice(rule)
-    yield Explained("classifier", "text-model", {"title": TEXT_MODEL._asdict()})
+    yield Explained("classifier", "text-model", {"title": TEXT_MODEL.by_language()})
 
 
 def _signatures_with_fixes(rules: Rules) -> Iterator[Mapping[str, Any]]:

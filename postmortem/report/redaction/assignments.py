@@ -7,6 +7,7 @@ In: text. Out: the rules of kind `secret` for values behind names. Not here: whi
 from collections.abc import Iterator
 from typing import Any, Final
 
+from postmortem.core.printed_words import join_words
 from postmortem.report.redaction.hiding import (
     HidingPattern,
     HidingRule,
@@ -30,12 +31,9 @@ from postmortem.report.redaction.tokens import is_basic
 
 # What stands between a name and its value.
 _IS: Final = (
-    "(?:已经?|重新?|就|写的|都|还|用的|默认|统一|暂时?|目前|现在|一律){0,3}"
-    "(?:是|[设改换更填写]?置?[为成]|如下|即|乃|叫做?|填)了?"
+    f"(?:{join_words('is-now')}){{0,3}}(?:{join_words('is-set-to')}){join_words('is-set-to-ends')}"
 )
-_SIGN: Final = (
-    f"(?:=>|->|:=|==?|[:：＝]|(?:[，,][ \t]?[现已]?[设改换更]置?[为成]了?|{_IS})[:：=＝]?)"
-)
+_SIGN: Final = f"(?:=>|->|:=|==?|[:：＝]|(?:[，,][ \t]?{join_words('was-set-to')}|{_IS})[:：=＝]?)"
 _SET: Final = (
     r"(?:\\{0,3}['\"`”」』】]?\]?(?:[（(][^（）()\n]{1,12}[)）])?[ \t]*"
     rf"{_SIGN}[ \t]*|(?:%22)?%3[AD](?:%20|\+)?(?:%22)?)"
@@ -71,11 +69,11 @@ _CHINESE_SAID: Final = build_linear_pattern(
 )
 """A Chinese name with its value right behind it: in quotes, or of letters and digits."""
 _ACCOUNT_HINT: Final = (
-    r"(?i)[账帐]密|(?:[账帐][号户]|用户名?|account|user(?:name)?|login)[ \t]?(?:[/、和&+|][ \t]?)?"
-    r"(?:密码|口令|password|passwd|pwd)"
+    rf"(?i){join_words('account-and-password')}|(?:{join_words('account')}|account|user(?:name)?|login)"
+    rf"[ \t]?(?:[/、{join_words('and')}&+|][ \t]?)?(?:{join_words('password')}|password|passwd|pwd)"
 )
 _ACCOUNT_AND_PASSWORD: Final = build_linear_pattern(
-    rf"(?:{_ACCOUNT_HINT})[ \t]?(?:[:：=＝]|分别|是|为)*[ \t]?"
+    rf"(?:{_ACCOUNT_HINT})[ \t]?(?:[:：=＝]|{join_words('are')})*[ \t]?"
     r"[\w.@-]{1,64}[ \t]?[/、,，|:： ][ \t]?(?P<v>[!-~]{4,128})"
 )
 """A name and its password behind the words for both."""
@@ -258,7 +256,7 @@ def _is_another_name(text: str, start: int, shown: str) -> bool:
 
 
 def _is_word_of_chinese(mark: str, shown: str, behind: str) -> bool:
-    """Say whether what follows a name is a word of a Chinese sentence: `密码是 bcrypt 加密的`."""
+    """Say whether what follows a name goes on with a Chinese sentence: that it is encrypted."""
     if not _IS_SAID.search(mark):
         return False
     return not shown.isascii() or (shown.isalpha() and bool(_GOES_ON.match(behind)))

@@ -14,6 +14,7 @@ is no part of it.
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from postmortem.core.printed_words import join_words, list_words
 from postmortem.report.redaction.hiding import HidingPattern, Span, build_linear_pattern
 from postmortem.report.redaction.secret_names import (
     NAME,
@@ -34,7 +35,11 @@ _BEGINS: Final = build_linear_pattern(
 )
 """Without one of these in a line nothing goes on from it that a rule would know."""
 _BEGINS_ANOTHER: Final = build_linear_pattern(BEGINNING)
-_SIGN: Final = r"\\{0,3}['\"]?\]?[ \t]*(?:=>|->|:=|[:=：＝]|是|为|(?:\bis|\bwas)[ \t]*:?)[ \t]*"
+_SIGN: Final = (
+    r"\\{0,3}['\"]?\]?[ \t]*(?:=>|->|:=|[:=：＝]|"
+    + join_words("is")
+    + r"|(?:\bis|\bwas)[ \t]*:?)[ \t]*"
+)
 _NAME_ALONE: Final = build_linear_pattern(rf"(?i)(?P<n>{NAME}){_SIGN}(?P<o>[|>][+-]?|\()?$")
 """A line that ends in a name: its value stands below, as a block or in brackets."""
 _NAMED_AT_END: Final = build_linear_pattern(
@@ -72,7 +77,7 @@ _JOINS: Final = frozenset("-_.+/&~!@#%^*:")
 """Signs at the end of a piece that cannot end a password in a sentence."""
 _PADDED: Final = HidingPattern(r"(?=\D*\d)(?=[^A-Z]*[A-Z])[A-Za-z0-9+/_-]{2,512}={1,2}")
 _CLOSERS: Final = f"'\"`,;:)]}}\\{_FRAME}"
-_OPENING_ENDS: Final = (*"=:：＝|>(+-是为", " is", " was")
+_OPENING_ENDS: Final = (*"=:：＝|>(+-", *list_words("is"), " is", " was")
 _NO_END_OF_PIECE: Final = ("(", "[", "{", "<")
 _PREFIX_ENDS: Final = f" \t{_BOX}:>])"
 _SHORTEST_MIXED: Final = 8

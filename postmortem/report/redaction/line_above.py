@@ -11,6 +11,7 @@ A launcher or a logger may have put anything before each of the lines.
 from collections.abc import Iterator
 from typing import Any, Final
 
+from postmortem.core.printed_words import join_words
 from postmortem.report.redaction.assignments import REFUSED, find_secret_at
 from postmortem.report.redaction.calls import Takes, call_before
 from postmortem.report.redaction.hiding import (
@@ -112,8 +113,9 @@ def _is_secret_at(code: str, column: int, value: str) -> bool:
     return takes is Takes.SECRETS or not code[column + len(name[0] if name else "") :].strip(" )")
 
 
+_PASSWORD: Final = "password|passphrase|passcode|" + join_words("password")
 _ANSWERED: Final = build_linear_pattern(
-    r"(?im)\b(?:password|passphrase|passcode|口令|密码)(?: for [^\n]{1,120})?[ \t]?[:：]"
+    rf"(?im)\b(?:{_PASSWORD})(?: for [^\n]{{1,120}})?[ \t]?[:：]"
     r"[ \t]*\n(?:[^\n]{0,80}[ \t\]:>])?(?P<v>[^\s]{6,128})[ \t]*$"
 )
 """A prompt that ends its line, and what was typed there."""
@@ -126,7 +128,7 @@ def _is_typed(match: Any) -> bool:
 
 
 LINES_ABOVE: Final = (
-    build_rule("secret", "(?i:password|passphrase|passcode|口令|密码)", _ANSWERED, _is_typed),
+    build_rule("secret", f"(?i:{_PASSWORD})", _ANSWERED, _is_typed),
     HidingRule("secret", NAME_HINT, _find_values_below_names),
     build_rule("secret", "(?i)value:", _NAME_BELOW, _is_named_below),
     HidingRule("secret", "└", _find_values_under_code),

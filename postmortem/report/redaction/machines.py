@@ -9,6 +9,7 @@ All quantifiers are bounded: a pattern costs linear time whatever the log holds.
 import ipaddress
 from typing import Any, Final
 
+from postmortem.core.printed_words import join_words
 from postmortem.report.redaction.hiding import (
     PSEUDONYM,
     HidingPattern,
@@ -41,7 +42,7 @@ _LEAST_OF_ADDRESS: Final = 28
 _BEFORE_ADDRESS: Final = build_linear_pattern(
     r"(?i)(?:(?:addr(?:ess)?|ip|host(?:name)?|server|peer|node|endpoint|client|remote|proxy|gateway|dns"
     r"|nameserver|url|from|to|connect(?:ed|ing)?|ping|ssh|via|bind|listen(?:ing)?|on|at|source"
-    r"|地址|主机|服务器)\b?['\"]?[ :=(\[/'\"：＝]{1,4}|://|@|\[)$"
+    r"|" + join_words("machine-before-address") + r")\b?['\"]?[ :=(\[/'\"：＝]{1,4}|://|@|\[)$"
 )
 _KEPT_ADDRESS: Final = HidingPattern(r"(?:127|0|255)\.\d+\.\d+\.\d+")
 BY_NUMBER: Final = HidingPattern(

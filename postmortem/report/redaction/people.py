@@ -9,6 +9,7 @@ All quantifiers are bounded: a pattern costs linear time whatever the log holds.
 import re
 from typing import Any, Final
 
+from postmortem.core.printed_words import join_words, list_words
 from postmortem.report.redaction.hiding import (
     Check,
     HidingPattern,
@@ -158,39 +159,33 @@ _TRACKERS: Final = r"wandb\.ai|swanlab\.cn|comet\.(?:com|ml)|neptune\.ai(?:/o)?|
 
 _MOBILE: Final = r"1[3-9]\d{9}"
 _QUOTED: Final = parse_words("'' \"\" ‘’ “”")
-_SURNAMES: Final = (
-    "张王李赵刘陈杨黄周吴徐孙马朱胡郭何林高罗郑梁谢宋唐许韩邓冯曹彭曾"
-    "肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任卢姚沈"
-    "钟姜崔谭陆范汪廖石金贾韦夏付方邹熊白孟秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔向汤"
-)
+_IS: Final = "".join(list_words("is"))
+_HAN: Final = r"\u4e00-\u9fff"
 _BEFORE_MOBILE: Final = HidingPattern(
     r"(?i)(?:(?<![a-z])(?:phone|tel|mobile|cell|fax|whatsapp|wechat|contact|sms|call|dial|user|account"
     r"|alipay|owner|member|on-?call|pager?|ring|text(?: me)?(?: at| to)?|hotline|reach|admin|duty"
     r"|operator|emergency|notif(?:y|ied)|alert(?:ed)?)[\w ]{0,16}['\"]?[ :=#(（：＝]{0,3}['\"]?"
-    r"|(?:手机|电话|联系|致电|拨打|短信|微信|账号|用户|负责人|姓名|收件|客服|热线|号码|值班|运维"
-    r"|管理员|通知|告警|报警|呼叫|同事|导师|助理|主管|组长|工程师|申请人|提交人|作者|寻呼|机主"
-    r"|先生|女士|老师|同学|经理)"
-    r"[\u4e00-\u9fff ,，:：＝（(]{0,10}"
-    r"|(?<![\u4e00-\u9fff])[打找问加]给?[ :：]?"
-    r"|(?:有事|请|直接|可以?|赶紧|马上|立即|麻烦|随时)[打找问加呼]给?[ :：]?"
-    rf"|(?<![\u4e00-\u9fff])[{_SURNAMES}][\u4e00-\u9fff]?[^\W数量计共]"
+    rf"|(?:{join_words('before-mobile')})[{_HAN} ,，:：＝（(]{{0,10}}"
+    rf"|(?<![{_HAN}]){join_words('call')}[ :：]?"
+    rf"|{join_words('call-at-once')}[ :：]?"
+    rf"|(?<![{_HAN}])[{join_words('surnames')}][{_HAN}]?[^\W{join_words('counts')}]"
     r"['\"]?[ :：,，（(]{1,3}['\"]?)$"
 )
 _CONTACT: Final = HidingPattern(
     r"(?i)(?<![a-z])(?:sms|mms|phone|mobile|twilio|voice ?calls?|phone ?call|called|calling"
     r"|dial(?:ed|ing)?|pager|paged|texted|whatsapp|wechat|answered|deliver(?:ed|y)|recipients?|receivers?|msisdn|contact|ping)(?![a-z])"
-    r"|(?<!\d)\d{17}[\dXx](?!\d)|dingtalk|加[vV]|钉钉|飞书|微信|同号|短信|电话|手机|联系|拨打|拨号|呼叫|外呼|来电|接听|送达|已通知|语音|号码|收件人"
+    r"|(?<!\d)\d{17}[\dXx](?!\d)|dingtalk|" + join_words("contact")
 )
 _IS_CONTACTED: Final = HidingPattern(
     r"(?i)(?:[-=]+>|[→:：=(（|,，@/\['\"]|\b(?:to|at|from|by|ping)|[\u4e00-\u9fff]|^|\n)[ \t]{0,4}$"
 )
 _COUNTED: Final = HidingPattern(
-    r"[ \t]?(?:个|条|步|次|行|字节|样本|参数|token|step|sample|byte|iter|param|of )"
+    rf"[ \t]?(?:{join_words('counted')}|token|step|sample|byte|iter|param|of )"
 )
 _BEFORE_IDENTITY: Final = HidingPattern(
-    r"(?i)(?:身份证件?号?码?|证件号?码?|(?<![a-z])id[ _-]?(?:card|no|num|number)"
+    rf"(?i)(?:{join_words('identity-card')}|(?<![a-z])id[ _-]?(?:card|no|num|number)"
     r"(?:[ _-]?(?:no|num|number))?|(?:identity|citizen)[ _-]?(?:id|no|number|card))"
-    r"\.?['\"]?[ :=：＝是为]{0,4}['\"]?$"
+    rf"\.?['\"]?[ :=：＝{_IS}]{{0,4}}['\"]?$"
 )
 _BIRTHDAY: Final = HidingPattern(
     r"[1-9]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dX]"
@@ -360,17 +355,19 @@ PEOPLE: Final = (
         _is_named,
     ),
     _build_user_rule(
-        "(?i:user|用户)",
+        f"(?i:user|{join_words('user')})",
         r"(?:(?i:\b(?:for|by|of|as|from) user |\b(?:user|account) )['\"]?(?=[\w.'\" -]{0,80}"
         rf"(?:{_DOES}))|(?i:\b(?:quota|limit|jobs?|processes|denied|killed|owned|submitted|started)"
-        rf"[\w ]{{0,24}} (?:for|by|of|to) user )['\"]?|用户名?[ ：:]{{1,2}}['\"]?)"
+        rf"[\w ]{{0,24}} (?:for|by|of|to) user )['\"]?"
+        rf"|{join_words('user-name')}[ ：:]{{1,2}}['\"]?)"
         r"(?P<v>[A-Za-z][A-Za-z0-9_.-]{1,62}[A-Za-z0-9])(?![\w(/:@])",
         _is_somebody,
     ),
     _build_user_rule(
-        "(?i:wechat|weixin|微信|qq|企鹅号)",
+        f"(?i:wechat|weixin|qq|{join_words('chat-account')})",
         r"(?:(?i:(?<![a-z])(?:wechat|weixin|wx|qq)(?:[ _-]?(?:id|no|number))?['\"]?[ \t]?[:=：]"
-        r"[ \t]?|微信号?(?:id)?[ :：是为]{1,3}|qq[群号]?[ :：]{1,2}))['\"]?"
+        rf"[ \t]?|{join_words('wechat-account')}[ :：{_IS}]{{1,3}}"
+        rf"|qq{join_words('qq-account')}[ :：]{{1,2}}))['\"]?"
         r"(?P<v>[A-Za-z][\w-]{5,19}|[1-9]\d{4,10})(?![\w.(/-])",
         _is_account,
     ),
@@ -415,11 +412,11 @@ PEOPLE: Final = (
     ),
     # telephone numbers
     _build_phone_rule(
-        "(?i:phone|tel|mobile|cell|fax|whatsapp|contact|手机|电话|联系)",
+        f"(?i:phone|tel|mobile|cell|fax|whatsapp|contact|{join_words('telephone-hint')})",
         r"(?i:(?<![A-Za-z])(?:phone|tel|telephone|mobile|cell|fax|whatsapp|contact)"
         r"(?:[ _-]?(?:no|num|number))?['\"]?\.?[ \t]{0,2}[:=：＝]"
-        r"|(?:手机号?码?|电话号?码?|联系方式|联系电话)['\"]?[ \t]{0,2}"
-        r"(?:[:=：＝]|是|为)?)[ \t]{0,2}"
+        rf"|(?:{join_words('telephone-number')})['\"]?[ \t]{{0,2}}"
+        rf"(?:[:=：＝]|{join_words('is')})?)[ \t]{{0,2}}"
         r"['\"]?(?P<v>\+?[\d(][\d ().-]{5,20}\d)(?![\w.])",
         _is_number,
     ),

@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from postmortem.core.printed_words import join_words
 from postmortem.report.redaction.hiding import HidingPattern, build_alternation, parse_words
 
 _ISSUERS: Final = build_alternation("""
@@ -35,10 +36,8 @@ _LOGS_IN: Final = parse_words("""
 """)
 """Words that make a pass a password."""
 _LOGIN_PASS: Final = f"(?:{'|'.join(sorted(_LOGS_IN))})pass"
-_CHINESE_PASSWORDS: Final = build_alternation("""
-    密码 口令 密钥 秘钥 私钥 提取码 访问码 验证码 授权码 激活码 动态码 邀请码
-""")
-_CHINESE_KEYS: Final = "令牌|凭证|凭据"
+_CHINESE_PASSWORDS: Final = join_words("password-names")
+_CHINESE_KEYS: Final = join_words("credential-names")
 CHINESE: Final = re.sub(r"(?<=[^|])(?=[^|])", "[ \t]{0,2}", f"{_CHINESE_PASSWORDS}|{_CHINESE_KEYS}")
 """Words for passwords and keys, which tables set with blanks."""
 _ENDINGS: Final = build_alternation(f"""

@@ -11,36 +11,28 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from postmortem.core.message import say
 from postmortem.core.visible import escape_control_characters
+from postmortem.report.words.phrase_table import PhraseTable
 
 _SHOWN: Final = 12
 _WIDTH: Final = 100
-_PHRASES: Final[Mapping[str, Mapping[str, str]]] = {
-    "en": {
-        "jobs": "{jobs:,} jobs: {judged:,} judged ({analyses:,} different), {not_judged:,} not"
-        " judged, {unclassified:,} without a cause",
-        "lost": "{lost_gpu_hours:,.0f} GPU-hours lost",
-        "since": "since the last triage: {new:,} new groups, {vanished:,} vanished",
-        "cause": "cause",
-        "none": "no cause stands out",
-        "count": "jobs",
-        "groups": "groups",
-        "gpu": "GPU-h",
-        "more": "{count:,} more causes on the page",
-    },
-    "zh": {
-        "jobs": "{jobs:,} 个作业：已判断 {judged:,} 个（其中 {analyses:,} 份不同内容），"
-        "未能判断 {not_judged:,} 个，未得出原因 {unclassified:,} 个",
-        "lost": "损失 {lost_gpu_hours:,.0f} GPU 小时",
-        "since": "与上次相比：新增 {new:,} 组，消失 {vanished:,} 组",
-        "cause": "原因",
-        "none": "没有突出的原因",
-        "count": "作业",
-        "groups": "组",
-        "gpu": "GPU 小时",
-        "more": "页面上还有 {count:,} 个原因",
-    },
-}
+_PHRASES: Final = PhraseTable(
+    {
+        "jobs": say(
+            "{jobs:,} jobs: {judged:,} judged ({analyses:,} different), {not_judged:,} not"
+            " judged, {unclassified:,} without a cause"
+        ),
+        "lost": say("{lost_gpu_hours:,.0f} GPU-hours lost"),
+        "since": say("since the last triage: {new:,} new groups, {vanished:,} vanished"),
+        "cause": say("cause"),
+        "none": say("no cause stands out"),
+        "count": say("jobs"),
+        "groups": say("groups"),
+        "gpu": say("GPU-h"),
+        "more": say("{count:,} more causes on the page"),
+    }
+)
 
 
 def render_triage_text(value: Mapping[str, Any], *, language: str = "en") -> str:

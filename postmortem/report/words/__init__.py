@@ -4,44 +4,20 @@ In: a language and a key. Out: a phrase. Not here: texts of causes and fixes, wh
 brings in its own language.
 """
 
-from collections.abc import Mapping
 from typing import Final
 
-from postmortem.core.names import LANGUAGES
 from postmortem.report.words.chart_words import CHART
 from postmortem.report.words.figure_words import FIGURES
 from postmortem.report.words.page_words import PAGE
+from postmortem.report.words.phrase_table import PhraseTable
 from postmortem.report.words.replay_words import REPLAY
 from postmortem.report.words.run_words import RUN
 from postmortem.report.words.small_words import SMALL
 from postmortem.report.words.verdict_words import VERDICT
 
-# English says one thing otherwise than several; Chinese does not.
-_ONE: Final[Mapping[str, str]] = {
-    "input.empty": "The file is empty",
-    "input.blank": "The file holds only blank lines",
-    "curve.points": "{count} point",
-    "evidence.more": "{count} more piece of evidence",
-    "fixes.more": "{count} more thing to do",
-    "curve.more": "{count} more series is in the JSON report",
-    "excerpt.files": "{count} more file",
-    "excerpt.cut": "… {count} more character",
-    "excerpt.gap": "… {count} line left out",
-    "source.lines": "{count} line",
-    "source.bytes": "{count} byte",
-    "times": "{count} time",
-    "timeline.left": "{count} more event is left out: it says the least",
-    "timeline.more": "{count} more event is in the HTML and JSON reports",
-}
-
-WORDS: Final[Mapping[str, Mapping[str, str]]] = {
-    language: {
-        key: phrase
-        for phrases in (SMALL, VERDICT, RUN, CHART, FIGURES, PAGE, REPLAY)
-        for key, phrase in phrases[language].items()
-    }
-    for language in LANGUAGES
-}
+WORDS: Final = PhraseTable(
+    {**SMALL, **VERDICT, **RUN, **CHART, **FIGURES, **PAGE, **REPLAY},
+)
 
 
 class Words:
@@ -54,8 +30,9 @@ class Words:
 
     def __call__(self, key: str, **values: object) -> str:
         """Give a phrase with its values filled in."""
-        is_one = values.get("count") == 1 and self.language == "en"
-        phrase = _ONE.get(key, self._phrases[key]) if is_one else self._phrases[key]
+        if values.get("count") == 1:
+            return WORDS.messages[key].fill(**values).text(self.language)
+        phrase = self._phrases[key]
         return phrase.format(**values) if values else phrase
 
     def raw(self, key: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import postmortem
-from postmortem.core.message import Message, quote, say
+from postmortem.core.message import Message, quote
 from postmortem.core.replayed import CauseTested, FaultySample, ModulePeak, Replayed, ReplayTrial
 from postmortem.interfaces.cli import cli
 from postmortem.pipeline import run_pipeline
@@ -30,24 +30,28 @@ RATE = "numerics.lr-divergence"
 
 def found(verdict: str = "confirmed") -> Replayed[Message]:
     """A replay with something of everything."""
-    because = say("in float32 it stays finite", "float32 下保持有限")
+    because = Message("in float32 it stays finite", "float32 下保持有限")
     return Replayed(
         capsule="step3.capsule",
         device="cpu",
         recorded_on="cuda (Tesla V100)",
-        reason=say("step 3: the loss was not finite", "第 3 步：loss 为 NaN/inf"),
-        summary=say("The failure comes again.", "故障重现。"),
+        reason=Message("step 3: the loss was not finite", "第 3 步：loss 为 NaN/inf"),
+        summary=Message("The failure comes again.", "故障重现。"),
         reproduced="yes",
-        fidelity=say("bit-equal", "逐位相同"),
+        fidelity=Message("bit-equal", "逐位相同"),
         trials=(
-            ReplayTrial("float32", say("in float32", "改用 float32"), "finite", because, (2.0,)),
-            ReplayTrial("eager", say("eager", "eager 注意力"), "skipped", say("none", "没有")),
+            ReplayTrial(
+                "float32", Message("in float32", "改用 float32"), "finite", because, (2.0,)
+            ),
+            ReplayTrial(
+                "eager", Message("eager", "eager 注意力"), "skipped", Message("none", "没有")
+            ),
         ),
         tested=(
-            CauseTested(OVERFLOW, say("Overflow", "溢出"), verdict, (because,)),
-            CauseTested(RATE, say("Rate", "学习率"), "refuted", (because,)),
+            CauseTested(OVERFLOW, Message("Overflow", "溢出"), verdict, (because,)),
+            CauseTested(RATE, Message("Rate", "学习率"), "refuted", (because,)),
         ),
-        place=say("module mlp<up>", "模块 mlp<up>"),
+        place=Message("module mlp<up>", "模块 mlp<up>"),
         module="mlp<up>",
         direction="forward",
         culprits=(FaultySample(3, 0, 4, 417, (quote("input: float32[8]"),)),),
@@ -58,8 +62,8 @@ def found(verdict: str = "confirmed") -> Replayed[Message]:
         ),
         limit=65504.0,
         limit_of="float16",
-        peaks_of=say("the failing step in float32", "出错的步（float32）"),
-        notes=(say("computed on a CPU", "在 CPU 上计算"),),
+        peaks_of=Message("the failing step in float32", "出错的步（float32）"),
+        notes=(Message("computed on a CPU", "在 CPU 上计算"),),
     )
 
 
