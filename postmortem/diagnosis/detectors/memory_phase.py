@@ -51,6 +51,8 @@ _OF_A_MODEL: Final = compile_lazily(r"(?:^|_)(?:predict|prediction|infer|inferen
 """Names of methods that models call in training as well."""
 _MOVES: Final = frozenset({"to", "cuda", "_apply"})
 _MODULE: Final = "torch/nn/modules/module.py"
+_OPTIMIZER: Final = compile_lazily(r"(?:^|/)(?:torch/optim|optimizers?|optim)/\w{1,40}\.py$")
+"""Files of optimisers, whose frames are those of a training step."""
 _HUMP: Final = compile_lazily(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -67,6 +69,8 @@ def infer_phase_from_function(frame: Frame) -> str:
     """Infer the phase of the run from the name of a function; empty if it shows none."""
     if frame.function in _MOVES and frame.file.endswith(_MODULE):
         return "loading"
+    if _OPTIMIZER.search(frame.file.replace("\\", "/")):
+        return "training"
     name = _split_name(frame)
     return next((phase for phase, names in _PHASES if names.search(name)), "")
 
