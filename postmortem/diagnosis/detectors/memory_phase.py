@@ -53,6 +53,10 @@ _MOVES: Final = frozenset({"to", "cuda", "_apply"})
 _MODULE: Final = "torch/nn/modules/module.py"
 _OPTIMIZER: Final = compile_lazily(r"(?:^|/)(?:torch/optim|optimizers?|optim)/\w{1,40}\.py$")
 """Files of optimisers, whose frames are those of a training step."""
+_TRAINS: Final = compile_lazily(
+    r"\.(?:fit|fit_generator|train_on_batch|backward)\(|\btrain_op\b|\boptim\w*\.step\("
+)
+"""Statements that train, whatever the name of the function they stand in."""
 _HUMP: Final = compile_lazily(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -106,7 +110,8 @@ def _detect_phase_by_traceback(finding: Finding, observed: Observed) -> list[Ano
             return [Anomaly(_SHAPES[phase], message, finding.source, finding.where, finding.line)]
         if phase:
             return []
-    return [] if any(_LOSS.search(frame.function) for frame in frames) else None
+    is_step = any(_LOSS.search(frame.function) or _TRAINS.search(frame.code) for frame in frames)
+    return [] if is_step or forward < len(frames) - 1 else None
 
 
 def _detect_phase_by_lines(finding: Finding, observed: Observed) -> list[Anomaly]:
