@@ -110,8 +110,12 @@ def _detect_phase_by_traceback(finding: Finding, observed: Observed) -> list[Ano
             return [Anomaly(_SHAPES[phase], message, finding.source, finding.where, finding.line)]
         if phase:
             return []
-    is_step = any(_LOSS.search(frame.function) or _TRAINS.search(frame.code) for frame in frames)
-    return [] if is_step or forward < len(frames) - 1 else None
+    if any(_LOSS.search(frame.function) or _TRAINS.search(frame.code) for frame in frames):
+        return []
+    if forward == len(frames):
+        return None
+    by_lines = _detect_phase_by_lines(finding, observed)
+    return [one for one in by_lines if one.id == _SHAPES["evaluation"]]
 
 
 def _detect_phase_by_lines(finding: Finding, observed: Observed) -> list[Anomaly]:
