@@ -241,6 +241,8 @@ from postmortem.reading.prefixes import clean, convert_to_seconds, get_time_basi
         pytest.param("10:00:00|INFO|text", "text", NOWHERE, id="bars without blanks"),
         pytest.param("10:00:00.114 [INFO ] a - text", "a - text", NOWHERE, id="a padded level"),
         pytest.param("[W 2024-05-01 12:00:00,123] text", "text", NOWHERE, id="Optuna"),
+        pytest.param("10:00:00 ^CTraceback", "^CTraceback", NOWHERE, id="a clock before Ctrl-C"),
+        pytest.param("10:00:00 \tfg=(2/9)", "\tfg=(2/9)", NOWHERE, id="a clock before a tab"),
         pytest.param("10:00:00 text", "text", NOWHERE, id="a clock without a day alone"),
         pytest.param(
             "rank=2 step=26/60 loss=nan",

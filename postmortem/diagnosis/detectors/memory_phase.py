@@ -51,6 +51,12 @@ _OF_A_MODEL: Final = compile_lazily(r"(?:^|_)(?:predict|prediction|infer|inferen
 """Names of methods that models call in training as well."""
 _MOVES: Final = frozenset({"to", "cuda", "_apply"})
 _MODULE: Final = "torch/nn/modules/module.py"
+_OPTIMIZER: Final = compile_lazily(r"(?:^|/)(?:torch/optim|optimizers?|optim)/\w{1,40}\.py$")
+"""Files of optimisers, whose frames are those of a training step."""
+_TRAINS: Final = compile_lazily(
+    r"\.(?:fit|fit_generator|train_on_batch|backward)\(|\btrain_op\b|\boptim\w*\.step\("
+)
+"""Statements that train, whatever the name of the function they stand in."""
 _HUMP: Final = compile_lazily(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -67,6 +73,8 @@ def infer_phase_from_function(frame: Frame) -> str:
     """Infer the phase of the run from the name of a function; empty if it shows none."""
     if frame.function in _MOVES and frame.file.endswith(_MODULE):
         return "loading"
+    if _OPTIMIZER.search(frame.file.replace("\\", "/")):
+        return "training"
     name = _split_name(frame)
     return next((phase for phase, names in _PHASES if names.search(name)), "")
 
@@ -102,7 +110,12 @@ def _detect_phase_by_traceback(finding: Finding, observed: Observed) -> list[Ano
             return [Anomaly(_SHAPES[phase], message, finding.source, finding.where, finding.line)]
         if phase:
             return []
-    return [] if any(_LOSS.search(frame.function) for frame in frames) else None
+    if any(_LOSS.search(frame.function) or _TRAINS.search(frame.code) for frame in frames):
+        return []
+    if forward == len(frames):
+        return None
+    by_lines = _detect_phase_by_lines(finding, observed)
+    return [one for one in by_lines if one.id == _SHAPES["evaluation"]]
 
 
 def _detect_phase_by_lines(finding: Finding, observed: Observed) -> list[Anomaly]:

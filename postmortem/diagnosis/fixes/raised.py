@@ -58,7 +58,7 @@ def explained(
     found = [*here, *elsewhere]
     return (
         next((one for one in here if not one.advice.is_last_resort), None)
-        or _by_signature(case, knowledge, signatures)
+        or explain_signature(case, knowledge, signatures)
         or next((one for one in found if not one.advice.is_last_resort), None)
         or next(iter(found), None)
     )
@@ -159,7 +159,7 @@ def _without_labels(raised: Raised) -> Iterator[Raised]:
         yield raised._replace(message=text)
 
 
-def _by_signature(
+def explain_signature(
     case: Case, knowledge: KnowledgeBase, signatures: Iterable[str]
 ) -> Explained | None:
     """Take the advice of the strongest signature that has its own."""

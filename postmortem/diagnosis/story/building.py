@@ -21,7 +21,7 @@ from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.fixes.advised import add_advisory_fixes, drop_repeated_fixes
 from postmortem.diagnosis.fixes.figures import set_in
 from postmortem.diagnosis.fixes.known import collect_captures, collect_known_numbers
-from postmortem.diagnosis.fixes.raised import explained, list_messages
+from postmortem.diagnosis.fixes.raised import explain_signature, explained, list_messages
 from postmortem.diagnosis.fixes.refuted import is_refuted
 from postmortem.diagnosis.fixes.select import select_fixes
 from postmortem.diagnosis.fixes.spelling import find_spelling_fix
@@ -204,14 +204,17 @@ def _join_fixes_of_stopped_run(
 def _build_advice(
     case: Case, best: RankedCause, knowledge: KnowledgeBase, failure: FirstFailure[Message] | None
 ) -> WordedAdvice | None:
-    """Find what the message of the first failure asks for."""
-    if failure is None:
-        return None
+    """Find what the message of the first failure asks for, or of a cause that ended nothing."""
     signs = sorted(
         (item for item in best.evidence if item.kind == "signature" and item.weight > 0),
         key=lambda item: -item.weight,
     )
-    found = explained(case, knowledge, failure.source, failure.line, [sign.id for sign in signs])
+    names = [sign.id for sign in signs]
+    found = (
+        explain_signature(case, knowledge, names)
+        if failure is None
+        else explained(case, knowledge, failure.source, failure.line, names)
+    )
     if found is None:
         return None
     advice, settings = word_advice(found, text_around(found, case)), set_in(case)

@@ -49,6 +49,23 @@ def test_functions_tell_of_phases(function: str, phase: str) -> None:
     assert infer_phase_from_function(Frame("/src/t.py", 1, function, "", False)) == phase
 
 
+LIBRARY = "/env/lib/python3.10/site-packages/"
+STEP = (
+    f'Traceback (most recent call last):\n  File "/src/t.py", line 9, in main\n    optim.step()\n'
+    f'  File "{LIBRARY}torch/optim/adamw.py", line 114, in _init_group\n    state = zeros(p)\n{OOM}'
+)
+FORWARD = (
+    f'Traceback (most recent call last):\n  File "/src/t.py", line 9, in main\n    y = net(x)\n'
+    f'  File "{LIBRARY}torch/nn/modules/module.py", line 1501, in _call_impl\n    return f(*a)\n'
+    f'  File "{LIBRARY}torch/nn/modules/conv.py", line 463, in forward\n    return conv(x)\n{OOM}'
+)
+FIT = (
+    f'Traceback (most recent call last):\n  File "/src/t.py", line 9, in <module>\n'
+    f"    model.fit(x, y)\n{OOM}"
+)
+SHARDS = "Loading checkpoint shards: 100%|##########| 8/8 [00:07<00:00]\n"
+
+
 @pytest.mark.parametrize(
     ("log", "expected"),
     [
@@ -62,6 +79,10 @@ def test_functions_tell_of_phases(function: str, phase: str) -> None:
         ("Running validation ...\n" + RECORDS + OOM, ""),
         (RECORDS + "Running validation ...\n" + traceback("main", "backward"), ""),
         (RECORDS + "Validation loss: 1.2031\n" + OOM, ""),
+        (SHARDS + STEP, ""),
+        (SHARDS + FORWARD, ""),
+        (SHARDS + FIT, ""),
+        ("Running validation ...\n" + FORWARD, "oom-in-evaluation"),
     ],
 )
 def test_the_phase_of_a_failure(log: str, expected: str) -> None:
