@@ -28,12 +28,11 @@ from typing import NamedTuple
 
 import yaml
 
-from postmortem.fleet.grouping.failure_clusters import group_templates, open_template
-from postmortem.fleet.grouping.failure_summary import summarize_failure
-from postmortem.fleet.grouping.fingerprints import Fingerprint, compute_fingerprint
+from postmortem.fleet.failure_clusters import group_templates, open_template
+from postmortem.fleet.fingerprints import Fingerprint, compute_fingerprint, summarize_failure
 from postmortem.learn.labelled_logs import LabelledLog, list_labelled_cases
 from postmortem.pipeline import run_pipeline
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.vocabulary import Trait, has_trait
 
 ROOT = Path(__file__).resolve().parents[1]
 DAMAGING = {"cut-head", "cut-tail", "wrapped", "second-attempt", "interleaved"}

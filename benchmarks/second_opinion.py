@@ -22,9 +22,9 @@ from samples import input_of, labels_in
 
 from postmortem.core.resources import find_shipped_model
 from postmortem.diagnosis.case.build import build_case
+from postmortem.diagnosis.classifier.models import load_text_model
 from postmortem.diagnosis.classifier.opinion import ask_text_model
-from postmortem.diagnosis.classifier.text_model import load_text_model
-from postmortem.diagnosis.inference.active_conditions import find_active_conditions
+from postmortem.diagnosis.inference.case_contents import find_active_conditions
 from postmortem.diagnosis.inference.second_opinion import combine_opinions
 from postmortem.diagnosis.inference.verdict import rank
 from postmortem.extraction.job import read

@@ -26,9 +26,9 @@ from typing import Any
 
 import yaml
 
-from postmortem.core.watching import Warned
+from postmortem.core.diagnosis import Warned
 from postmortem.extraction.facts.clock import parse_time
-from postmortem.interfaces.watch.growing_file import GrowingFile
+from postmortem.interfaces.watch.watched_file import GrowingFile
 from postmortem.interfaces.watch.watcher import Settings, Watcher
 from postmortem.pipeline import get_matcher
 from postmortem.reading.opener import open_log

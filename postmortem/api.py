@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from postmortem import pipeline
+from postmortem.core.diagnosis import Replayed
 from postmortem.core.errors import UsageError
 from postmortem.core.message import Message
 from postmortem.core.names import SHIPPED
-from postmortem.core.replayed import Replayed
 from postmortem.reading.sources import LogSource
 from postmortem.report.job_report import Report
 
@@ -84,7 +84,7 @@ def refuse_several_jobs(sources: Iterable[object]) -> None:
     folders = [path for path in sources if isinstance(path, (str, Path)) and Path(path).is_dir()]
     if folders:
         # Who names a file does not pay for the rules of folders.
-        from postmortem.fleet.search.several_jobs import require_one_job  # noqa: PLC0415
+        from postmortem.fleet.search.finding import require_one_job  # noqa: PLC0415
 
         require_one_job(folders)
 

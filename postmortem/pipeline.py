@@ -13,16 +13,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from postmortem.core.diagnosis import Analysis
+from postmortem.core.diagnosis import Analysis, Replayed
 from postmortem.core.message import Message
 from postmortem.core.names import SHIPPED, WITHOUT
-from postmortem.core.replayed import Replayed
 from postmortem.core.resources import find_shipped_model
 from postmortem.diagnosis.case.build import build_case
+from postmortem.diagnosis.classifier.models import TextModel, load_text_model
 from postmortem.diagnosis.classifier.opinion import ask_text_model
-from postmortem.diagnosis.classifier.text_model import TextModel, load_text_model
 from postmortem.diagnosis.curves.boosted_trees import load_curve_model
-from postmortem.diagnosis.inference.active_conditions import find_active_conditions
+from postmortem.diagnosis.inference.case_contents import find_active_conditions
 from postmortem.diagnosis.inference.certainty import settled
 from postmortem.diagnosis.inference.second_opinion import combine_opinions
 from postmortem.diagnosis.inference.verdict import rank
@@ -30,9 +29,9 @@ from postmortem.diagnosis.story.building import build_analysis
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.job import read
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.parallel_reader import ParallelReaders
+from postmortem.extraction.parallel_files import ParallelReaders
 from postmortem.reading.sources import LogSource
-from postmortem.replay.rerun.replay_evidence import fill_titles, iter_evidence
+from postmortem.replay.rerun.verdicts import fill_titles, iter_evidence
 from postmortem.rules.base import KnowledgeBase, load
 
 

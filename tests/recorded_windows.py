@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from postmortem.replay.capsule.folders import write_capsule
+from postmortem.replay.capsule.json_values import convert_to_tree
 from postmortem.replay.capsule.manifest import (
     BATCHES_FILE,
     OPTIMIZER_FILE,
@@ -24,7 +24,7 @@ from postmortem.replay.capsule.manifest import (
     Window,
     WindowStep,
 )
-from postmortem.replay.capsule.trees import convert_to_tree
+from postmortem.replay.capsule.writing import write_capsule
 
 
 @dataclasses.dataclass

@@ -17,7 +17,7 @@ import pytest
 import zstandard
 
 import postmortem
-from postmortem.interfaces.cli import progress_line as shown
+from postmortem.interfaces.cli import report_output as shown
 from postmortem.report.wire import read_schema
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -18,16 +18,16 @@ from typing import Any, Final
 import pytest
 
 from postmortem.core import resources
-from postmortem.core.lazy_regex import LazyPattern
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
+from postmortem.core.log_text import LazyPattern
 from postmortem.extraction import traceback
 from postmortem.extraction.formats.bars import draw
-from postmortem.extraction.formats.trainer_state import iter_records
 from postmortem.extraction.formats.unknown import GenericReader
-from postmortem.reading.block_reader import iter_blocks
+from postmortem.extraction.run_files import iter_trainer_records
 from postmortem.reading.prefixes import clean
+from postmortem.reading.sources import iter_blocks
 from postmortem.reading.windows import View
-from postmortem.rules import attack, attack_texts, check
+from postmortem.rules import attack, check
 from postmortem.rules.compile import compile_folders
 
 PACKAGE: Final = Path(traceback.__file__).parents[1]
@@ -167,7 +167,7 @@ def hostile(name: str, pattern: "re.Pattern[Any]") -> attack.Outcome:
     source = pattern.pattern.decode("latin-1") if is_bytes else pattern.pattern
     return attack.find_worst_attack(
         search,
-        attack_texts.build_attacks(
+        attack.build_attacks(
             source, flags=pattern.flags & ~re.UNICODE if is_bytes else pattern.flags
         ),
     )
@@ -186,7 +186,7 @@ PLAIN: Final[dict[str, Callable[[str], object]]] = {
     "generic": lambda text: GenericReader().read(text[:4000], NOWHERE, 1),
     "bar": draw,
     "state": lambda text: list(
-        iter_records(iter_blocks(io.BytesIO(('{"log_history"' + text).encode())))
+        iter_trainer_records(iter_blocks(io.BytesIO(('{"log_history"' + text).encode())))
     ),
     "traceback": lambda text: traceback.read(
         View(("Traceback (most recent call last):\n" + text).encode(), 5, 1, srun=False), 0, 0
@@ -237,7 +237,5 @@ def test_code_is_linear_on_hostile_lines(name: str) -> None:
     """
     for unit in UNITS:
         for filler in ("", " ", "1", "x", "\n"):
-            outcome = attack.find_worst_attack(
-                PLAIN[name], [attack_texts.Attack("", unit + filler)]
-            )
+            outcome = attack.find_worst_attack(PLAIN[name], [attack.Attack("", unit + filler)])
             assert outcome.growth < attack.GROWTH, f"{name}: {outcome}"

@@ -30,9 +30,9 @@ import postmortem
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.host.dump import build_environment_dump
 from postmortem.interfaces import cli
-from postmortem.interfaces.cli.progress_line import ProgressLine
-from postmortem.interfaces.compare.two_runs import compare_runs
-from postmortem.interfaces.share.excerpting import build_minimal_excerpt
+from postmortem.interfaces.cli.report_output import ProgressLine
+from postmortem.interfaces.compare import compare_runs
+from postmortem.interfaces.share import build_minimal_excerpt
 from postmortem.report import SHOWN_FORMS, render, side_by_side
 from postmortem.report.markdown_text import escape_prose
 from postmortem.report.wire import to_wire
@@ -527,8 +527,8 @@ def test_what_is_drawn_while_reading_is_text(
 ) -> None:
     """The line of progress returns to its own start and does nothing else."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr("postmortem.interfaces.cli.progress_line._FIRST_AFTER", -1.0)
-    monkeypatch.setattr("postmortem.interfaces.cli.progress_line._EVERY", -1.0)
+    monkeypatch.setattr("postmortem.interfaces.cli.report_output._FIRST_AFTER", -1.0)
+    monkeypatch.setattr("postmortem.interfaces.cli.report_output._EVERY", -1.0)
     progress = ProgressLine()
     for text in TEXTS.values():
         progress(text, 10**9, 10**6)

@@ -11,21 +11,21 @@ from typing import Any
 
 import pytest
 
-from postmortem.core import lazy_regex
-from postmortem.core.lazy_regex import (
+from postmortem.core import log_text
+from postmortem.core.log_text import (
     NeedyPattern,
     compile_lazily,
     compile_lazily_with_words,
     may_hold,
 )
-from postmortem.report.redaction import calls
-from postmortem.rules.attack_texts import parser
+from postmortem.report.redaction import arguments
+from postmortem.rules.attack import parser
 
-PACKAGE = Path(lazy_regex.__file__).parents[1]
+PACKAGE = Path(log_text.__file__).parents[1]
 HELPER = "compile_lazily_with_words("
 STARTED = """
 import re
-from postmortem.core.lazy_regex import LazyPattern
+from postmortem.core.log_text import LazyPattern
 
 asked, at_first = set(), LazyPattern.__getattr__
 LazyPattern.__getattr__ = lambda self, name: asked.add(self.pattern) or at_first(self, name)
@@ -77,7 +77,7 @@ def test_a_start_compiles_none() -> None:
     done = subprocess.run(
         [sys.executable, "-c", STARTED], check=True, capture_output=True, text=True
     )
-    assert set(done.stdout.split()) == {OF_OTHERS, calls._ANY_BEGINNING.pattern}
+    assert set(done.stdout.split()) == {OF_OTHERS, arguments._ANY_BEGINNING.pattern}
 
 
 def compiled_at_import(node: ast.AST) -> bool:
@@ -131,7 +131,7 @@ def test_letters_that_are_taken_for_others_are_known() -> None:
 def needy_patterns() -> Iterator[tuple[str, NeedyPattern]]:
     """All of the package, each with its module and name."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        if path != Path(lazy_regex.__file__) and HELPER in path.read_text("utf-8"):
+        if path != Path(log_text.__file__) and HELPER in path.read_text("utf-8"):
             name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
             for its, value in vars(importlib.import_module(name)).items():
                 if isinstance(value, NeedyPattern):

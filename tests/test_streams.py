@@ -15,7 +15,7 @@ import xxhash
 import postmortem
 from postmortem import pipeline
 from postmortem.core.errors import InputError
-from postmortem.interfaces.share.excerpting import build_minimal_excerpt
+from postmortem.interfaces.share import build_minimal_excerpt
 from postmortem.reading.excerpt import read_lines_again
 from postmortem.reading.sources import Stream
 

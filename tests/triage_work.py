@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 from postmortem.fleet.found_jobs import JUDGED
-from postmortem.fleet.workers.pool import ProcessEngine
-from postmortem.fleet.workers.tasks import JobSettings, Task, TaskOutcome
+from postmortem.fleet.worker_pool import ProcessEngine
+from postmortem.fleet.worker_tasks import JobSettings, Task, TaskOutcome
 
 
 def behave(_settings: JobSettings, how: str) -> TaskOutcome:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from postmortem.rules.base import load_compiled_rules
-from postmortem.rules.snippets import fill
+from postmortem.rules.cause_rules import fill
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))

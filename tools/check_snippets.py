@@ -29,7 +29,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from postmortem.rules.base import load
-from postmortem.rules.snippets import fill
+from postmortem.rules.cause_rules import fill
 
 MODULES: Final = {
     "pytorch": (

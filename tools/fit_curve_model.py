@@ -18,8 +18,12 @@ from typing import Final
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from postmortem.diagnosis.curves.boosted_trees import SOUND, CurveModel, serialize_curve_model
-from postmortem.learn.curve_fitting import CurveSample, fit_curve_model
-from postmortem.learn.curve_samples import list_feature_names, read_curve_samples
+from postmortem.learn.curve_fitting import (
+    CurveSample,
+    fit_curve_model,
+    list_feature_names,
+    read_curve_samples,
+)
 from postmortem.learn.samples import fold_of
 
 _FOLDS: Final = 6

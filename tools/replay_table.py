@@ -17,8 +17,8 @@ from typing import Any, Final
 
 import yaml
 
+from postmortem.core.diagnosis import Replayed
 from postmortem.core.message import Message
-from postmortem.core.replayed import Replayed
 from postmortem.replay.rerun.requested_replay import replay_capsule
 
 ROOT: Final = Path(__file__).resolve().parents[1]

@@ -17,7 +17,7 @@ from typing import Final
 from strange_advice import cases
 
 import postmortem
-from postmortem.diagnosis.fixes.raised import find_exception_rule
+from postmortem.diagnosis.fixes.exception_advice import find_exception_rule
 from postmortem.rules.base import Signature, load
 
 MOST: Final = 300

@@ -20,7 +20,7 @@ from corpus import text_of
 
 import postmortem
 from postmortem.rules.base import load
-from postmortem.rules.stack_rules import PLAIN, TRAINER
+from postmortem.rules.vocabulary import PLAIN, TRAINER
 
 NAMED: Final[Mapping[str, str]] = {
     "llamafactory": r"llama-?_?factory|llmtuner",

@@ -4,7 +4,7 @@
 
 In: folders of cases (NAME.log or a folder NAME, beside NAME.yaml). Out: hits, each with the stack,
 the fix and the word, never a text or a name of a log. Not here: thresholds
-(`tests/diagnosis/fixes/test_strange_advice.py`), what rules may say (`rules.foreign_words`).
+(`tests/diagnosis/fixes/test_strange_advice.py`), what rules may say (`extraction.proof`).
 """
 
 import re
@@ -18,9 +18,9 @@ from typing import Final
 
 import postmortem
 from postmortem.core.answer import Fix
-from postmortem.extraction.facts.number_texts import parse_number
+from postmortem.core.log_text import parse_number
 from postmortem.rules.base import KnowledgeBase, load
-from postmortem.rules.stack_rules import PLAIN, TRAINER, compile_word_pattern
+from postmortem.rules.vocabulary import PLAIN, TRAINER, compile_word_pattern
 
 NUMBER: Final = r"[\"']?\s{0,3}[:= ]\s{0,3}[\"']?(?P<value>\d[\d.]{0,12}(?:e-?\d{1,3})?)(?![\w.])"
 PLACE: Final = re.compile(r"\$\{(?P<name>\w+)(?:\|(?P<default>[^}]*))?\}")

@@ -18,10 +18,10 @@ from mutations import Input, make
 from trials import Trial
 
 import postmortem
+from postmortem.core.diagnosis import Noted
 from postmortem.core.names import LANGUAGES
-from postmortem.core.watching import Noted
-from postmortem.interfaces.compare.two_runs import compare_runs
-from postmortem.interfaces.share.excerpting import build_minimal_excerpt
+from postmortem.interfaces.compare import compare_runs
+from postmortem.interfaces.share import build_minimal_excerpt
 from postmortem.interfaces.watch.watcher import Settings, Watcher
 from postmortem.report import FORMS, side_by_side, watch_events
 from postmortem.report.redaction.redactor import Redactor

@@ -6,27 +6,76 @@ Not here: processes that are told apart (their curves are their own), what is sh
 
 A run writes its loss to the console, and trackers write it again. The fullest leads, a log before
 another that is as full: what happened stands in it too. Two logs are compared only where one is
-known to be a mirror of the console: two attempts from one seed look the same as well.
+known to be a mirror of the console: two attempts from one seed look the same as well. Printed
+figures are compared at the precision of the coarser of two curves.
 """
 
 import itertools
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import PurePath
 from typing import Any, Final
 
-from postmortem.core.job_facts import Source
-from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.findings import NOWHERE, ProcessId, Source
 from postmortem.core.message import SEMICOLON, Message, join_list, say
 from postmortem.extraction.facts.series import Series
-from postmortem.extraction.printed_rounding import (
-    estimate_rounding,
-    is_approximately_equal,
-    is_mostly_true,
-    is_within,
-)
+
+_AGREEING: Final = 0.9
+_CLOSE: Final = 1e-4
+_NEAR_VALUES: Final = 20
+"""Values, times how much denser the other curve is, within which the next of one must stand."""
+_MOST_DECIMALS: Final = 12
+
+
+def is_within(short: Sequence[float], long: Sequence[float], coarse: float, denser: int) -> bool:
+    """Say whether the values of one curve occur in a denser one, in their order."""
+    reach = _NEAR_VALUES * (1 + denser)
+    place = 0
+
+    def is_next(value: float) -> bool:
+        nonlocal place
+        near = range(place, min(place + reach, len(long)))
+        found = next(
+            (index for index in near if is_approximately_equal(value, long[index], coarse)), None
+        )
+        place = place if found is None else found + 1
+        return found is not None
+
+    return is_mostly_true(map(is_next, short), len(short))
+
+
+def is_mostly_true(answers: Iterable[bool], count: int) -> bool:
+    """Say whether nearly all of so many answers are yes, without asking more than that takes."""
+    missed = 0
+    for is_yes in answers:
+        missed += not is_yes
+        if missed > (1 - _AGREEING) * count:
+            return False
+    return True
+
+
+def is_approximately_equal(first: float, second: float, coarse: float) -> bool:
+    """Say whether two figures are one, as far as the coarser of their curves is printed."""
+    if not (math.isfinite(first) and math.isfinite(second)):
+        return first == second or (math.isnan(first) and math.isnan(second))
+    apart = abs(first - second)
+    return apart <= coarse or apart <= _CLOSE * max(abs(first), abs(second))
+
+
+def estimate_rounding(values: Sequence[float]) -> float:
+    """Estimate the rounding error of the printed figures of a curve."""
+    decimals = max((_count_decimals(value) for value in values if math.isfinite(value)), default=0)
+    return 0.6 * 10.0**-decimals if decimals else 0.0
+
+
+def _count_decimals(value: float) -> int:
+    """Count the decimals that a figure is printed with."""
+    exponent = Decimal(repr(value)).as_tuple().exponent
+    return min(-exponent, _MOST_DECIMALS) if isinstance(exponent, int) else 0
+
 
 Key = tuple[str, str, int, ProcessId]
 """Name, producer, source, process."""

@@ -1,20 +1,246 @@
-"""Walk through a source literal by literal, and choose the lines that are inspected.
+"""Walk through a source literal by literal: which lines are inspected, and what reads each of them.
 
 In: the blocks of a source. Out: looks, each a literal and the line around it, and the number of the
-line. Not here: finding literals (`extraction.literals`), looking (`extraction.finding_lines` and
-its neighbours).
+line; a count of lines that are not read. Not here: finding literals (`extraction.literals`),
+looking (`extraction.finding_lines` and its neighbours), the bounds themselves (`extraction.points`,
+`reading.windows`).
 
-Most literals lead nowhere: they stand on a line that a template reads, or on one that is too many.
-So each costs a comparison first, and only what passes them all becomes a `View`.
+Most literals lead nowhere: they stand on a line that a template or a shape reads, or on one that is
+too many. So each costs a comparison first, and only what passes them all becomes a `View`.
+
+A line with another process or another metric in it is never like those before it: no template
+helps, and each is read slowly. Once there are more of them than can be kept, a look at the line of
+a literal must be paid for with bytes of the source: the work is linear in its length, with a small
+factor. Each literal pays for itself, so that a rare one is seen to the last line.
 """
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
-from postmortem.extraction.columnar.cut_regions import Cut
-from postmortem.extraction.line_beginnings import LineBeginnings, Look, Take
-from postmortem.extraction.literals import Scan
-from postmortem.extraction.rule_sieve import SelectedHits
-from postmortem.reading.block_reader import Block
+from postmortem.extraction.columnar.cut_regions import Cut, CutRegions
+from postmortem.extraction.columnar.row_cutter import RowPlace
+from postmortem.extraction.columnar.rule_verdicts import NOTHING_KNOWN
+from postmortem.extraction.literals import FOLLOWED, LearntLiterals, Matcher, Scan
+from postmortem.extraction.points import Points
+from postmortem.extraction.rule_sieve import RuleSieve, SelectedHits
+from postmortem.reading.sources import Block
+from postmortem.reading.windows import LONG, View, ViewContext
+
+_TAKE: Final = 50
+"""Bytes of the source that trying the templates on a line costs: less than lines of metrics are
+long, so that those that are learnt are read all."""
+_LOST: Final = 1000
+"""What it costs besides if nothing of the line is kept for its process: a log that has named too
+many and goes on as logs do pays none of it."""
+_LOOK_COST: Final = 4000
+"""What reading a line slowly costs."""
+_SAVED: Final = 1000
+"""How many of either can be saved up."""
+
+
+class LiteralBudget:
+    """What the literals of one source have spent."""
+
+    def __init__(self) -> None:
+        """Nothing is spent yet."""
+        self._takes: dict[int, int] = {}
+        self._looks: dict[int, int] = {}
+
+    def may_take(self, literal: int, place: int) -> bool:
+        """Say whether the templates may be tried on the line around a literal, and count it."""
+        return _may(self._takes, literal, place, _TAKE)
+
+    def lose(self, literal: int) -> None:
+        """Let a literal pay for a line of which nothing is kept for its process."""
+        self._takes[literal] = self._takes.get(literal, 0) + _LOST
+
+    def has_look(self, literal: int, place: int) -> bool:
+        """Say whether the line around a literal might be read slowly."""
+        return self._looks.get(literal, place) <= place
+
+    def may_look(self, literal: int, place: int) -> bool:
+        """Say whether the line around a literal may be read slowly, and count it."""
+        return _may(self._looks, literal, place, _LOOK_COST)
+
+
+def _may(paid_until: dict[int, int], literal: int, place: int, cost: int) -> bool:
+    saved = place - _SAVED * cost
+    until = paid_until.get(literal, saved)
+    if until > place:
+        return False
+    paid_until[literal] = max(until, saved) + cost
+    return True
+
+
+class Admission:
+    """The limits on what of one source may still be inspected."""
+
+    def __init__(self, machine: Matcher, points: Points, sight: ViewContext) -> None:
+        """Take what counts that which is passed over, and what long lines cost."""
+        self.framed_until = 0
+        """Offset up to which frames belong to a traceback that has been read."""
+        self.refused_until = 0
+        """Offset up to which the figures of a line of a crowded source are passed over."""
+        self._machine, self._points, self._sight, self._crowd = (
+            machine,
+            points,
+            sight,
+            LiteralBudget(),
+        )
+
+    def is_wanted(self, number: int, opening: int, view: View, base: int) -> bool:
+        """Say whether a literal of a line may be looked at; of a crowded source not each may."""
+        if (
+            not self._points.is_crowded
+            or number == opening
+            or not self._machine.is_more_than_metric[number]
+        ):
+            return True
+        return self.may_read(number, base + view.start)
+
+    def may_read(self, number: int, place: int) -> bool:
+        """Say whether a crowded source has paid for reading a line slowly, and count it if not."""
+        may = self._crowd.may_look(number, place)
+        self._points.result.crowded_out += not may
+        return may
+
+    def may_look(self, kind: str, view: View, base: int) -> bool:
+        """Say whether one more rule of a kind may look at a line, and count it if not."""
+        follows = kind in FOLLOWED and base + view.start >= self.framed_until
+        may = self._sight.may_look(view, base, follows=follows)
+        self._points.result.passed_over += not may
+        return may
+
+    def may_begin(self, number: int, place: int) -> bool:
+        """Say whether the line around a literal of a crowded source may be read at all."""
+        may = (
+            self._crowd.may_take(number, place)
+            if place >= self.refused_until
+            else self._machine.is_more_than_metric[number] and self._crowd.has_look(number, place)
+        )
+        self._points.result.crowded_out += not may
+        return may
+
+    def is_too_many(self, place: int) -> bool:
+        """Say whether a traceback that begins here is passed over before its line is looked at."""
+        if place < self.framed_until or self._sight.may_follow(place):
+            return False
+        self._points.result.passed_over += 1
+        return True
+
+    def lose(self, number: int) -> None:
+        """Let a literal pay for lines of which nothing is kept for their process."""
+        if self._points.lost:
+            self._crowd.lose(number)
+            self._points.lost = 0
+
+
+CLAIMED: Final = hash(("claimed",))
+"""Marks a line whose figures are read."""
+_BY_TEMPLATE: Final = -1
+"""Stands for the first literal of a line that a template has taken."""
+
+Look = tuple[int, View, int]
+"""The number of a literal, the line around it, and the offset of its block."""
+Take = Callable[[int, bytes, int, int, int], int]
+"""Reads the line around a literal with a template: `TemplateReader.take`."""
+
+
+class LineBeginnings:
+    """Begins with lines at their first literal."""
+
+    shaped: CutRegions
+    """Takes lines of known shapes, alone and many at once; given before anything is read."""
+
+    def __init__(
+        self, machine: Matcher, points: Points, line_break: bytes, *, srun: bool = False
+    ) -> None:
+        """Start at the first line.
+
+        Args:
+            machine: what is looked for.
+            points: knows whether the source names more than is kept.
+            line_break: what ends a raw line.
+            srun: the source carries `srun --label` task numbers.
+        """
+        self.line = 1
+        """Raw number of the line that is read."""
+        self.opening = _BY_TEMPLATE
+        """The first literal of the line that is looked at, by which its template is found."""
+        self.sight = ViewContext(srun=srun)
+        self.admission = Admission(machine, points, self.sight)
+        """Says which lines may be looked at."""
+        self.sieve = RuleSieve(machine, self.sight)
+        """Chooses the literals whose lines are worth a look."""
+        self.machine, self.points, self.line_break = machine, points, line_break
+        self.learnt = LearntLiterals(machine)
+        """Names that the source teaches."""
+        self.view: View | None = None
+        """The line that was looked at last."""
+        self.view_base = 0
+        """The offset of its block."""
+        self.covered = -1
+        """Offset up to which it reaches; in the block, while one is read."""
+        self.known = NOTHING_KNOWN
+        """What is known of the rules on it."""
+        self.place: RowPlace | None = None
+        """The row in which the literal stands that is read, if that is one."""
+        self.lesson: tuple[int, bytes, int] | None = None
+        """The line that is learnt from once it has been read: its first literal, and where."""
+
+    def begin(self, number: int, data: bytes, start: int, base: int, take: Take) -> bool:
+        """Begin with the line around its first literal; says whether it is looked at, or may be."""
+        place, self.place, self.known = self.place, None, NOTHING_KNOWN
+        if place is not None:
+            self.known, self.covered = place.known, place.end
+        elif not self.points.is_crowded:
+            known = self.shaped.lines.take(data, start, base, self.line)
+            if known is not None:
+                self.known, self.covered = known, self.shaped.lines.end
+        if self.known is not NOTHING_KNOWN:
+            self.view, self.opening = None, _BY_TEMPLATE
+            if number not in self.known.literals:
+                self._claim(data, start, base)
+            return True
+        end = take(number, data, start, base, self.line)
+        if not self._open_line(number, data, start, base, end):
+            return False
+        self.lesson = (number, data, start)
+        return True
+
+    def _open_line(self, number: int, data: bytes, start: int, base: int, end: int) -> bool:
+        """Begin a line of no known shape; says whether it is inspected.
+
+        `end` is where a template has found its end, 0 if there is none for it.
+        """
+        if end:
+            self.admission.lose(number)
+            self.view, self.covered, self.opening = None, end, _BY_TEMPLATE
+            if self.machine.is_more_than_metric[number]:
+                self._claim(data, start, base)
+            return True
+        if number in self.machine.only_followed and self.admission.is_too_many(base + start):
+            return False
+        if self.points.is_crowded and not self.admission.may_read(number, base + start):
+            self.admission.refused_until = base + max(
+                start + 1, data.find(b"\n", start, start + LONG)
+            )
+            return False
+        self.view, self.opening = self.sight.view(data, start, self.line), number
+        self.view_base, self.covered = base, max(self.view.end, start + 1)
+        return True
+
+    def look_again(self, number: int, data: bytes, start: int, base: int) -> None:
+        """Look at a line all the same whose first literals led nowhere."""
+        if self.view is None and (self.known.is_idle or self.machine.is_more_than_metric[number]):
+            self._claim(data, start, base)
+
+    def _claim(self, data: bytes, start: int, base: int) -> None:
+        """Look at a line whose figures are read already, and of which some rules are known."""
+        self.view, self.view_base = self.sight.view(data, start, self.line), base
+        if not self.known.is_idle:
+            self.view.claimed.add(CLAIMED)
+        self.view.claimed |= self.known.known_rules
 
 
 class Cursor(LineBeginnings):

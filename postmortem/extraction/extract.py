@@ -14,16 +14,12 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from postmortem.core import names
-from postmortem.core.findings import Finding, Traceback
-from postmortem.core.job_facts import Source
-from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.findings import NOWHERE, Finding, ProcessId, RankDump, Source, Traceback
 from postmortem.core.message import Message
 from postmortem.extraction.copies import Copies
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.facts.series import ENVELOPE, Series
-from postmortem.extraction.formats.rank_dumps import RankDump
-from postmortem.extraction.recurring_lines import RecurringLine
-from postmortem.extraction.text_sample import TextSample
+from postmortem.extraction.kept_lines import RecurringLine, TextSample
 from postmortem.extraction.trailing_context import TEST
 from postmortem.reading.sources import Origin
 
@@ -228,7 +224,7 @@ class Extract:
     stamps: dict[int, list[tuple[int, str]]] = field(default_factory=dict)
     """Printed times beside what may be a failure, by source: (byte offset, time)."""
     error_files: set[int] = field(default_factory=set)
-    """Sources that are a copy of an exception (`formats.error_file`)."""
+    """Sources that are a copy of an exception (`extraction.source_reader`)."""
     rank_dumps: list[RankDump] = field(default_factory=list)
     """What the flight recorder of each rank wrote."""
     copies: Copies = field(default_factory=Copies)

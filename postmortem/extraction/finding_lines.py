@@ -1,26 +1,60 @@
-"""Match signatures on the lines that hold one of their literals.
+"""Match signatures and facts on the lines that hold one of their literals.
 
-In: such lines. Out: findings of the signatures whose pattern holds, in an `Extract`. Not here: how
-many of them are kept (`extraction.extract`), what they mean (`inference`).
+In: such lines. Out: findings of the signatures whose pattern holds, in an `Extract`; named values
+(arguments, versions, GPUs, checkpoints) in its `FactStore`. Not here: how many findings are kept
+(`extraction.extract`), what they mean (`inference`), what the values mean (`facts`).
+
+A rule is searched once for all processes that print the same line.
 """
 
 import functools
 from typing import Final, NamedTuple
 
-from postmortem.core.findings import Finding
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.lines import ProcessId
+from postmortem.core.findings import Finding, ProcessId
+from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import cut
 from postmortem.extraction.extract import FIRST, LAST, Sighting
 from postmortem.extraction.frames import parse_raise_statement
 from postmortem.extraction.points import Points
-from postmortem.extraction.searches import Searches
 from postmortem.extraction.trailing_context import infer_level, is_in_warning, is_script
 from postmortem.reading.prefixes import Cleaned, clean
 from postmortem.reading.windows import LONG, View, ViewContext
-from postmortem.rules.base import Signature
-from postmortem.rules.engine import Match
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.base import Format, Signature
+from postmortem.rules.engine import Budget, Match
+from postmortem.rules.vocabulary import Trait, has_trait
+
+_MOST_TEXTS: Final = 1024
+"""Texts that are known not to need another search: a thousand processes print the same one."""
+
+
+class Searches:
+    """What the rules have found in the texts of one source."""
+
+    def __init__(self, budget: Budget) -> None:
+        """Take the seconds that slow searches may take."""
+        self._budget = budget
+        self._known: dict[tuple[str, str], tuple[Match, ...]] = {}
+
+    def search(self, rule: Signature | Format, text: str) -> tuple[Match, ...]:
+        """Give all matches of a rule that wants each of them, else the first, if there is one.
+
+        Raises:
+            TimeoutError: it took too long, or the budget is spent.
+        """
+        known, key = self._known, (rule.id, text)
+        found = known.get(key)
+        if found is None:
+            found = tuple(
+                rule.finditer(text, self._budget)
+                if rule.raw.get("each")
+                else filter(None, [rule.search(text, self._budget)])
+            )
+            if len(text) <= LONG:
+                if len(known) >= _MOST_TEXTS:
+                    known.clear()
+                known[key] = found
+        return found
+
 
 _EVENTS: Final = frozenset({"cause", "consequence"})
 """Roles of what happens in a run; the text of a script tells what would."""
@@ -208,3 +242,46 @@ def _build_finding(
         level=infer_level(place.cleaned),
     )
     return Sighting(finding, place.before, place.context)
+
+
+_TOTAL: Final = "total_steps"
+
+
+class FactLines:
+    """Takes the facts that the lines of one source state."""
+
+    def __init__(self, rules: list[Format], points: Points, searches: Searches) -> None:
+        """Take the rules, where frameworks are counted, and who searches."""
+        self._rules, self._points, self._searches = rules, points, searches
+        self._seen: dict[int, int] = {}
+        """Matches of the rules of which some are enough, by index."""
+
+    def take(self, index: int, view: View, _: int) -> None:
+        """Take what the rule of this index finds on a line."""
+        rule = self._rules[index]
+        if self.is_enough(index):
+            return
+        text = "\n".join(view.following(int(rule.raw.get("lines", 1))))
+        for match in self._searches.search(rule, text):
+            self._put(rule, match, view)
+            if rule.enough:
+                self._seen[index] = self._seen.get(index, 0) + 1
+            if rule.framework:
+                self._points.recognise(rule.framework)
+
+    def is_enough(self, index: int) -> bool:
+        """Say whether a rule has matched as often as it counts."""
+        enough = self._rules[index].enough
+        return enough > 0 and self._seen.get(index, 0) >= enough
+
+    def _put(self, rule: Format, match: Match, view: View) -> None:
+        result, source = self._points.result, self._points.source
+        strength = int(rule.raw.get("strength", 1))
+        groups = {name: value for name, value in match.groupdict().items() if value is not None}
+        if "package" in groups and "version" in groups:
+            package = groups.pop("package").lower().replace("-", "_")
+            groups[f"package_{package}"] = groups.pop("version")
+        for name, value in (*groups.items(), *(rule.raw.get("set") or {}).items()):
+            if name == _TOTAL and value.replace(",", "").isdigit():
+                result.total_steps = float(value.replace(",", ""))
+            result.facts.add(name, value, strength, source, view.number, view.cleaned.time)

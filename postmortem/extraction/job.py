@@ -13,8 +13,7 @@ from types import MappingProxyType
 from typing import Final
 
 from postmortem.core.errors import InputError, PatternError
-from postmortem.core.job_facts import Source
-from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.findings import NOWHERE, ProcessId, Source
 from postmortem.core.message import (
     SEMICOLON,
     Message,
@@ -28,15 +27,23 @@ from postmortem.extraction.copies import find_copies
 from postmortem.extraction.extract import Extract, bound_series_points
 from postmortem.extraction.facts.fact_store import STATED_BY_CALLER
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.opened_source import SourceResult, read_whole_source
-from postmortem.extraction.parallel_files import ParallelReading, start_parallel_reading
-from postmortem.extraction.parallel_reader import ParallelReaders, create_local_reader
+from postmortem.extraction.parallel_files import (
+    ParallelReaders,
+    ParallelReading,
+    create_local_reader,
+    start_parallel_reading,
+)
 from postmortem.extraction.points import MOST_POINTS
-from postmortem.extraction.source_reader import Progress, SourceReader
-from postmortem.reading.block_reader import SIZE
+from postmortem.extraction.source_reader import (
+    Progress,
+    SourceReader,
+    SourceResult,
+    read_whole_source,
+)
 from postmortem.reading.discover import Candidate, find_candidates
 from postmortem.reading.file_names import parse_processes
 from postmortem.reading.sources import (
+    SIZE,
     LogSource,
     Origin,
     Unpacking,

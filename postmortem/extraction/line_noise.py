@@ -2,13 +2,13 @@
 
 In: lines of a log, cleaned. Out: their wording without what is a run's own (numbers, paths, times,
 ids), and whether a line is a banner, a drawing, a bar, the voice of a launcher or of an import.
-Not here: reading logs, which wordings another run has (`compare.distinct_lines`).
+Not here: reading logs, which wordings another run has (`interfaces.compare`).
 """
 
 import re
 from typing import Final
 
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 from postmortem.extraction.frames import is_exception_line, is_library, match_frame
 
 _DAY: Final = (

@@ -1,27 +1,36 @@
-"""Read lines with figures: records of known and unknown formats, table rows, bars.
+"""Read lines with figures: records of known and unknown formats, table rows, bars, rare records.
 
-In: lines with a literal of a metric. Out: records and rows for `extraction.points`; what is learnt
-from them goes to `extraction.template_reader`. Not here: formats (`formats`), series.
+In: lines with a literal of a metric; once the source has been read, its lines that recur and its
+series. Out: records and rows for `extraction.points`; what is learnt from them goes to
+`extraction.template_reader`; series of names that come too seldom to be learnt while the source is
+read. Not here: formats (`formats`), names that repeat often (`extraction.literals`).
+
+The scores of an evaluation stand on a few lines of a long log, under names that no list holds; such
+lines are kept since they recur (`extraction.kept_lines`).
 """
 
 import math
-from collections.abc import Hashable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Final
 
-from postmortem.core.lines import ProcessId
+from postmortem.core import names
+from postmortem.core.findings import NOWHERE, ProcessId
 from postmortem.core.names import LOSS
-from postmortem.extraction.array_lines import ArrayLines
-from postmortem.extraction.cursor import Cursor
-from postmortem.extraction.formats import table
-from postmortem.extraction.formats.bars import RunBar, is_training
+from postmortem.extraction.cursor import CLAIMED, Cursor
+from postmortem.extraction.extract import Extract
+from postmortem.extraction.facts.series import Series
+from postmortem.extraction.formats import tables
+from postmortem.extraction.formats.bars import FRAMEWORK, RunBar, UnfinishedBars, is_training
 from postmortem.extraction.formats.blocks import FigureEntry, parse_entry, read_block
-from postmortem.extraction.formats.learnt_layouts import LearntFigures
+from postmortem.extraction.formats.generic import parse_metric_line
+from postmortem.extraction.formats.layouts import LearntFigures
 from postmortem.extraction.formats.losses import is_plain_loss
 from postmortem.extraction.formats.records import MetricReader, Record
-from postmortem.extraction.formats.unfinished import FRAMEWORK, UnfinishedBars
 from postmortem.extraction.formats.unknown import GenericReader
-from postmortem.extraction.line_beginnings import CLAIMED
-from postmortem.extraction.points import Points
+from postmortem.extraction.kept_lines import MOST_TEXT, RecurringLine, get_wording
+from postmortem.extraction.multiline import ArrayLines
+from postmortem.extraction.points import MOST_SERIES, Points
 from postmortem.extraction.table_rows import TableRows
 from postmortem.extraction.template_reader import (
     PYTORCH,
@@ -29,6 +38,7 @@ from postmortem.extraction.template_reader import (
     TemplateReader,
     build_stream_key,
 )
+from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import View
 from postmortem.rules.engine import Budget
 
@@ -53,7 +63,7 @@ class MetricLines:
         """Take the readers of known formats, where points go, and whose lines these are."""
         self._readers, self._points, self._cursor = readers, points, cursor
         self._budget, self._rows, self._arrays = budget, rows, arrays
-        self._generic, self._table = GenericReader(self._rename_loss), table.TableReader()
+        self._generic, self._table = GenericReader(self._rename_loss), tables.TableReader()
         self._bar, self._unfinished = RunBar(), UnfinishedBars()
         self.quick = TemplateReader(points, self._generic, self._bar, budget)
         """The templates that have been learnt."""
@@ -94,7 +104,12 @@ class MetricLines:
         place = (view.number, base + view.start)
         for record in self._table.read(view.cleaned.text, view.cleaned.where):
             self._points.record(
-                record, table.PRODUCER, table.PRODUCER, place, math.nan, record.units
+                record,
+                tables.TRAINER_PRODUCER,
+                tables.TRAINER_PRODUCER,
+                place,
+                math.nan,
+                record.units,
             )
 
     def let_wait(self, _: int, view: View, base: int) -> None:
@@ -228,3 +243,88 @@ def _end_of(view: View, lines: int) -> int:
         if end < 0:
             return len(view.data)
     return end
+
+
+_FEWEST_RECORDS: Final = 3
+"""Records of a wording."""
+_MOST_WORDINGS: Final = 400
+"""Wordings of a source that are looked at, those that come first."""
+_MOST_LINES: Final = 4000
+
+
+def add_rare_records(extract: Extract) -> None:
+    """Add series of names that a source with records has none of so far."""
+    for source, lines in extract.recurring.items():
+        every = [curve for curve in extract.series.values() if curve.source == source]
+        if every:
+            _add_rare_record(extract, source, every, lines)
+
+
+def _add_rare_record(
+    extract: Extract, source: int, every: Sequence[Series], lines: Iterable[RecurringLine]
+) -> None:
+    """Add what is found on the unread lines of one source."""
+    known, processes = {curve.name for curve in every}, {curve.where for curve in every}
+    found = defaultdict[tuple[str, ProcessId], list[tuple[float, float, int]]](list)
+    for record, where, line in _iter_records(_list_unread(lines, every, known), processes):
+        for name, value in record.values:
+            if name not in known and name != names.EPOCH:
+                found[name, where].append((record.step, value, line))
+    for (name, where), points in found.items():
+        if len(points) >= _FEWEST_RECORDS and len(extract.series) < MOST_SERIES:
+            series = Series(name, PYTORCH, source, where)
+            for point in points:
+                series.append(*point)
+            series.settle()
+            extract.series[name, PYTORCH, source, where] = series
+
+
+def _iter_records(
+    lines: Iterable[RecurringLine], processes: Collection[ProcessId]
+) -> Iterator[tuple[Record, ProcessId, int]]:
+    """Yield the records on some lines with their processes, known ones, and raw lines.
+
+    A line that names no process is of the only one.
+    """
+    reader = GenericReader()
+    only = next(iter(processes)) if len(processes) == 1 else NOWHERE
+    for line in lines:
+        cleaned = clean(line.text)
+        where = only if cleaned.where == NOWHERE else cleaned.where
+        for settled in reader.read(cleaned.text, cleaned.where, line.line):
+            if where in processes and not isinstance(settled, LearntFigures):
+                yield settled[0], where, settled[1]
+
+
+def _list_unread(
+    lines: Iterable[RecurringLine], every: Iterable[Series], known: set[str]
+) -> list[RecurringLine]:
+    """List the lines of wordings none of which has been read and whose first holds a new name."""
+    groups = _group_by_wording(lines)
+    kept = {line.line for group in groups for line in group}
+    read = {line for curve in every for line in kept.intersection(curve.lines)}
+    seldom = [group for group in groups if read.isdisjoint(line.line for line in group)]
+    chosen = [
+        line
+        for group in seldom[:_MOST_WORDINGS]
+        if _has_new_name(group[0], known)
+        for line in group
+    ]
+    return sorted(chosen)[:_MOST_LINES]
+
+
+def _group_by_wording(lines: Iterable[RecurringLine]) -> list[list[RecurringLine]]:
+    """Group the lines that are kept whole by their wordings, those that come often enough."""
+    groups: dict[bytes, list[RecurringLine]] = defaultdict(list)
+    for line in lines:
+        if not line.is_frequent and len(line.text) < MOST_TEXT:
+            groups[get_wording(line.text)].append(line)
+    return [group for group in groups.values() if len(group) >= _FEWEST_RECORDS]
+
+
+def _has_new_name(line: RecurringLine, known: set[str]) -> bool:
+    """Say whether a line holds a figure of a name that is not known; a bar's have been read."""
+    looked = parse_metric_line(clean(line.text).text)
+    if looked is None or looked.bar is not None:
+        return False
+    return any(name not in known for name, _ in looked.found.record.values)

@@ -14,11 +14,10 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any, Final
 
-from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.findings import NOWHERE, ProcessId
 from postmortem.extraction.extract import FIRST, LAST, Extract, KeptFindings, Sighting
 from postmortem.extraction.facts.fact_store import FactStore
-from postmortem.extraction.recurring_lines import BEFORE, unfold_lines
-from postmortem.extraction.text_sample import TextSample
+from postmortem.extraction.kept_lines import BEFORE, TextSample, unfold_lines
 
 Lines = tuple[int, int]
 """First and last raw line."""

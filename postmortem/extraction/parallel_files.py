@@ -1,8 +1,9 @@
-"""Read the large files of a job in several processes.
+"""Read the large files of a job in several processes, each file independently of the others.
 
-In: the files in their order, who reads them here and elsewhere. Out: what each holds, in their
-order. Not here: how a file is read (`extraction.parallel_reader`), putting the parts together
-(`extraction.job`).
+In: the files in their order, their numbers in the job, the rules. Out: `FileResult`s in the order
+of the files, the same as if each had been read between the others. Not here: how a file is read
+(`extraction.source_reader`), putting the parts together (`extraction.job`), files whose meaning
+depends on others.
 
 Files are read in their order, but for one so large that the others would wait for it at the end. No
 more of them are read ahead of the one that is wanted next than there is room for: what they hold
@@ -11,8 +12,10 @@ process.
 """
 
 import functools
+import gc
 import heapq
 import mmap
+import os
 import stat
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -20,26 +23,91 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.extraction.parallel_reader import (
-    FileResult,
-    FileTask,
-    ParallelReaders,
-    ReadsFile,
-    create_worker_reader,
+from postmortem.core.findings import NOWHERE, ProcessId
+from postmortem.extraction.literals import Matcher
+from postmortem.extraction.source_reader import (
+    Progress,
+    SourceReader,
+    SourceResult,
+    read_whole_source,
 )
 from postmortem.reading.discover import Candidate
 from postmortem.reading.sources import is_file
+from postmortem.rules.base import load
 from postmortem.rules.engine import Budget
 
 if TYPE_CHECKING:
     from postmortem.core.host.helper_process import HelperProcess
 
+
+class ParallelReaders(NamedTuple):
+    """Who else may read."""
+
+    cores: int = 1
+    """Processes that may be busy at once, this one among them."""
+    patterns: Sequence[Path] = ()
+    """Further folders of rules."""
+
+
+class FileTask(NamedTuple):
+    """A file that is to be read."""
+
+    number: int
+    """Its number among the sources of the job."""
+    path: str
+    where: ProcessId
+    """The process that its name tells."""
+    seconds: float
+    """What the job may still spend in searches that are slow."""
+
+
+class FileResult(NamedTuple):
+    """A file that was read."""
+
+    whole: SourceResult
+    seconds: float
+    """What was spent in searches that are slow."""
+
+
+ReadsFile = Callable[[FileTask], FileResult | None]
+"""Gives None of a file that must be read in its turn: it failed, or hangs on others."""
+
+
+def create_local_reader(
+    machine: Matcher, block_size: int, progress: Progress | None = None
+) -> ReadsFile:
+    """Give who reads files in this process."""
+    return functools.partial(_read_file, machine, block_size, progress)
+
+
+def create_worker_reader(patterns: Sequence[Path], block_size: int) -> ReadsFile:
+    """Give who reads files in a process that does nothing else: it loads the rules first."""
+    gc.disable()
+    machine = Matcher(load(patterns))
+    gc.enable()
+    gc.freeze()
+    return create_local_reader(machine, block_size)
+
+
+def _read_file(
+    machine: Matcher, block_size: int, progress: Progress | None, file: FileTask
+) -> FileResult | None:
+    budget = Budget(file.seconds)
+    sources = SourceReader(machine, block_size, budget, progress)
+    try:
+        whole = read_whole_source(sources, file.path, file.number, file.where)
+    except Exception:
+        if os.environ.get("POSTMORTEM_DEBUG"):
+            raise
+        return None  # read once more in its turn, it fails again, and is told of there
+    return None if sources.is_shared else FileResult(whole, file.seconds - budget.left)
+
+
 _LARGE: Final = 1 << 15
 """Bytes of a file that is worth handing over."""
 _PAYS: Final = 24 << 20
 """Bytes to read that are worth another process, which must load the rules first."""
-_MOST: Final = 7
+_MOST_PROCESSES: Final = 7
 """Other processes: each holds the rules and a file's figures."""
 _MAX_WAITING_BYTES: Final = 16 << 20
 """Bytes of what waits for its turn beyond which only the file that is wanted next is begun."""
@@ -199,7 +267,7 @@ def start_parallel_reading(
         else {}
     )
     large = {index: size for index, size in sizes.items() if size >= _LARGE}
-    count = min(helpers.cores - 1, len(large) - 1, sum(large.values()) // _PAYS, _MOST)
+    count = min(helpers.cores - 1, len(large) - 1, sum(large.values()) // _PAYS, _MOST_PROCESSES)
     if count < 1:
         return None
     files = [

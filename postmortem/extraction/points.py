@@ -1,22 +1,179 @@
-"""Put the records of one source into series, counts and places.
+"""Put the records of one source into series, counts and places, one by one or many rows at once.
 
-In: records one by one, or rows of a learnt template, in the order of the log. Out: the series and
-counts of an `Extract`, the same either way. Not here: reading lines (`formats`), templates
-(`extraction.template_reader`).
+In: records, or rows (step, values, raw line) of a learnt template, in the order of the log. Out:
+the series and counts of an `Extract`, the same either way. Not here: reading lines (`formats`),
+templates (`extraction.template_reader`).
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Final
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.findings import NOWHERE, ProcessId, ProcessRegistry
 from postmortem.core.names import IN_LISTS
 from postmortem.extraction.extract import Extract, bound_series_points
-from postmortem.extraction.facts.columns import Columns, Part, put_parts
 from postmortem.extraction.facts.series import Series
 from postmortem.extraction.formats.records import Record, RecordLists, RecordRows
-from postmortem.extraction.process_registry import ProcessRegistry
-from postmortem.extraction.waiting_rows import WaitingRows
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class Part(NamedTuple):
+    """Rows of one process that go into its series at once."""
+
+    columns: "Columns"
+    keys: "np.ndarray[Any, Any]"
+    """Offsets, by which rows of several kinds are put in order."""
+    steps: "np.ndarray[Any, Any]"
+    values: "list[np.ndarray[Any, Any]]"
+    """By column."""
+    lines: "np.ndarray[Any, Any]"
+
+    def ends(self, base: int) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Give raw line and byte offset of the first row and the last; keys count from `base`."""
+        first, last = ((int(self.lines[row]), int(self.keys[row]) + base) for row in (0, -1))
+        return first, last
+
+
+class Columns:
+    """The waiting rows of one template; a column without a series is dropped."""
+
+    __slots__ = (
+        "_lines",
+        "_steps",
+        "_values",
+        "first",
+        "framework",
+        "is_lost",
+        "is_waiting",
+        "last",
+        "series",
+        "unkept",
+        "where",
+    )
+
+    def __init__(
+        self, series: Sequence[Series | None], framework: str, where: ProcessId, unkept: int = 0
+    ) -> None:
+        """One series for each column.
+
+        The framework and the process that print the rows, and how many columns had to be left out.
+        """
+        self.series, self.framework, self.where, self.unkept = series, framework, where, unkept
+        self.is_lost = unkept > 0 and not any(curve is not None for curve in series)
+        """Whether there is no series for any of the columns."""
+        self.is_waiting = False
+        """True from the first row until they are flushed."""
+        self.first = self.last = (0, 0)
+        """(raw line, byte offset) of the first and last waiting row."""
+        self._steps, self._values, self._lines = array("d"), array("d"), array("q")
+
+    def __len__(self) -> int:
+        """Count the waiting rows."""
+        return len(self._lines)
+
+    def add(self, step: float, values: Sequence[float], line: int, offset: int) -> None:
+        """Add a row."""
+        self.last = (line, offset)
+        if not self._lines:
+            self.first = self.last
+        self._steps.append(step)
+        self._values.extend(values)
+        self._lines.append(line)
+
+    def flush(self) -> None:
+        """Put the rows into their series."""
+        self.is_waiting = False
+        width = len(self.series)
+        for column, series in enumerate(self.series):
+            if series is not None:
+                series.append_many(self._steps, self._values[column::width], self._lines)
+        self._steps, self._values, self._lines = array("d"), array("d"), array("q")
+
+
+def put_parts(parts: Sequence[Part]) -> None:
+    """Put rows into their series, those of one series in the order of their keys."""
+    import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+    of_series: dict[int, list[tuple[Series, Part, np.ndarray[Any, Any]]]] = {}
+    for part in parts:
+        for series, values in zip(part.columns.series, part.values, strict=True):
+            if series is not None:
+                of_series.setdefault(id(series), []).append((series, part, values))
+    for parts_of_series in of_series.values():
+        columns = [
+            [part.keys for _, part, _ in parts_of_series],
+            [part.steps for _, part, _ in parts_of_series],
+            [values for _, _, values in parts_of_series],
+            [part.lines for _, part, _ in parts_of_series],
+        ]
+        keys, steps, values, lines = (
+            column[0] if len(parts_of_series) == 1 else np.concatenate(column) for column in columns
+        )
+        if len(parts_of_series) > 1:
+            order = np.argsort(keys, kind="stable")
+            steps, values, lines = steps[order], values[order], lines[order]
+        parts_of_series[0][0].append_many(
+            array("d", steps.tobytes()), array("d", values.tobytes()), array("q", lines.tobytes())
+        )
+
+
+def count_no_rows(_: ProcessId) -> int:
+    """Count no rows."""
+    return 0
+
+
+class WaitingRows:
+    """The columns of one source that have rows which wait."""
+
+    def __init__(self, note: Callable[[Columns], None]) -> None:
+        """Store the callback for rows that are about to go into their series."""
+        self._note = note
+        self._waiting: dict[ProcessId, dict[int, Columns]] = {}
+        """By process."""
+        self._writers: dict[int, Columns] = {}
+        """The rows that wait for each series."""
+        self.count = 0
+        """How many rows wait; whoever adds one counts it."""
+        self.ahead: Callable[[ProcessId], int] = count_no_rows
+        """Counts rows of a process that are given after the line that is read but stand before."""
+
+    def let_wait(self, rows: Columns) -> None:
+        """Let rows wait; others that share a series with them go first, so that order is kept."""
+        for series in rows.series:
+            if series is not None:
+                other = self._writers.get(id(series))
+                if other is not None and other is not rows:
+                    self._flush(other)
+                self._writers[id(series)] = rows
+        self._waiting.setdefault(rows.where, {})[id(rows)] = rows
+        rows.is_waiting = True
+
+    def flush(self) -> None:
+        """Put all waiting rows into their series."""
+        if self._waiting:
+            for of_process in self._waiting.values():
+                for rows in of_process.values():
+                    self._flush(rows)
+            self._waiting.clear()
+            self._writers.clear()
+
+    def count_records_of(self, where: ProcessId) -> int:
+        """Count the waiting rows of a process: its own and unlabelled ones."""
+        ahead = self.ahead(where)
+        if where == NOWHERE:  # all of them do
+            return ahead + self.count
+        waiting = [self._waiting.get(place, {}).values() for place in (where, NOWHERE)]
+        return ahead + sum(len(rows) for of_process in waiting for rows in of_process)
+
+    def _flush(self, rows: Columns) -> None:
+        if rows.is_waiting:
+            self.count -= len(rows)
+            self._note(rows)
+            rows.flush()
+
 
 MOST_SERIES: Final = 5000
 MOST_POINTS: Final = 2_000_000

@@ -1,29 +1,101 @@
-"""Find in one go on which lines of a region the rules that were asked often may hold.
+"""Find in one go on which lines of a region rules may hold, or figures be read.
 
-In: a region and its literals. Out: the literals whose lines are worth a look. Not here: the looks
-(`extraction.cursor`), the search (`extraction.line_screen`).
+In: a region and its literals; a cleaned line. Out: the literals whose lines are worth a look;
+whether a reader of figures may make something of a line. Not here: the looks (`extraction.cursor`),
+the search (`extraction.scanning`), what a reader makes of a line (`formats.generic`), headings of
+tables (`formats.tables`).
 
 Prose about training is full of literals, and hardly a line of it comes again. All rules that were
 asked about many lines are asked together, in one search of a line: what it does not find holds in
 none of them. A line whose figures no reader can take is not read for figures either.
+
+Prose, code and answers name losses and figures on every other line, and none is the value of the
+other. What each way of reading a line begins with is searched for in one go.
 """
 
+import functools
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.lines import NOWHERE
-from postmortem.extraction.formats import grids
-from postmortem.extraction.line_screen import LineScreen
-from postmortem.extraction.literal_filters import Hit
+from postmortem.core.findings import NOWHERE
+from postmortem.core.log_text import compile_lazily
+from postmortem.extraction.formats import blocks, figures, generic, losses, metric_pairs, tables
+from postmortem.extraction.formats.bars import KERAS_BAR, draw, is_unfinished
+from postmortem.extraction.formats.figures import convert_to_ascii, may_hold_figure
+from postmortem.extraction.formats.line_forms import write_plainly
 from postmortem.extraction.literals import Matcher, Wanted
-from postmortem.extraction.record_screen import may_be_record
+from postmortem.extraction.scanning import Hit, LineScreen
 from postmortem.extraction.table_rows import TABLE_AHEAD
-from postmortem.reading.block_reader import Block
 from postmortem.reading.prefixes import Cleaned, clean
+from postmortem.reading.sources import Block
 from postmortem.reading.windows import LONG, View, ViewContext
 from postmortem.rules.base import Format, Signature
+from postmortem.rules.pattern_syntax import CharacterBytes
+
+_WORD_BORDER: Final = compile_lazily(r"\\(.)", re.DOTALL)
+
+
+_NOT_BEHIND: Final = compile_lazily(r"\(\?!\[((?:\\.|[^\]\\^]){1,200})\](?:\|[^()]{0,200})?\)$")
+"""What looks at the signs behind a value: the first of what it excludes is a class."""
+_LETTER: Final = 0x4E00
+"""A letter beyond ASCII, whose byte is that of all."""
+
+
+class _WordBytes(CharacterBytes):
+    """Bytes of characters as `re` sorts them, to which any digit or number is part of a word."""
+
+    def __missing__(self, code: int) -> int:
+        """Choose the byte of a character that has not been met."""
+        if code == _LETTER or not chr(code).isalnum():
+            return super().__missing__(code)
+        self[code] = self[_LETTER]
+        return self[code]
+
+
+def may_be_record(text: str) -> bool:
+    """Say whether a line may hold a record, be a part of one, or a bar on its way."""
+    if not may_hold_figure(text):
+        return False
+    plain = write_plainly(convert_to_ascii(text))
+    screen, kinds = _build_screen()
+    found = {kinds[number] for number in screen.find(plain)}
+    if "alone" in found or found >= {"place", "beside"}:
+        return True
+    if generic.MAY_BE_BAR.search(text) and draw(plain) is not None:
+        return True
+    return plain is not text and (blocks.parse_entry(text) is not None or is_unfinished(text))
+
+
+@functools.lru_cache(maxsize=1)
+def _build_screen() -> tuple[LineScreen, list[str]]:
+    """Give what searches, and what each of its patterns says."""
+    patterns = [
+        *((_write(one), "alone") for one in (*losses.ALONE, figures.PRINTED_ITEM, KERAS_BAR)),
+        *((f"^{_write(one)}", "alone") for one in (*blocks.ENTRIES, figures.LEADING)),
+        *(("^" + "".join(map(_write, one)), "alone") for one in metric_pairs.FIRST_ENTRIES),
+        *((_write(one), "place") for one in (*figures.PLACES, generic.OF_SAMPLES)),
+        *((_write(one), "beside") for one in (*losses.BESIDE_PLACE, *metric_pairs.BESIDE_PLACE)),
+    ]
+    screen = LineScreen([_drop_borders(pattern) for pattern, _ in patterns], _get_encoding)
+    return screen, [kind for _, kind in patterns]
+
+
+def _get_encoding(own: str) -> Callable[[str], bytes]:
+    return _WordBytes(own).encode
+
+
+def _write(pattern: "re.Pattern[str]") -> str:
+    """Write a pattern with its flag, and what must not stand behind it as far as one sign tells."""
+    text = _NOT_BEHIND.sub(r"(?:[^\1]|$)", pattern.pattern)
+    return f"(?i:{text})" if pattern.flags & re.IGNORECASE else f"(?:{text})"
+
+
+def _drop_borders(pattern: str) -> str:
+    r"""Give a pattern without `\b`: to `re` a word may be of any letters."""
+    return _WORD_BORDER.sub(lambda found: "" if found[1] in "bB" else found[0], pattern)
+
 
 OFTEN: Final = 200
 """Looks of a rule after which it is asked about many lines at once."""
@@ -312,5 +384,5 @@ class _Region:
         """Say whether a line may hold figures, or be the heading of some."""
         if may_be_record(text):
             return True
-        row = grids.find_first_row(self._iter_texts(end + 1, TABLE_AHEAD - 1))
-        return row is not None and grids.may_be_heading(text)
+        row = tables.find_first_row(self._iter_texts(end + 1, TABLE_AHEAD - 1))
+        return row is not None and tables.may_be_heading(text)

@@ -1,41 +1,166 @@
 """Read the files of a run folder that are not logs: metrics, configurations, event files.
 
 In: the path and the text (or bytes) of a source. Out: `ReadSource`: what it holds, its kind, what
-is to be said of it; None of a file that is read as a log. Not here: what stands in each kind of
-file (`formats`), which files of a folder are looked at (`reading.discover`).
+is to be said of it; None of a file that is read as a log. Not here: larger kinds of files
+(`formats`), which files of a folder are looked at (`reading.discover`).
+
+Read here: a metric in MLflow's file store, a line for each value with its time and step
+(mlflow/store/tracking/file_store.py); `wandb-summary.json`, the last value of each metric (wandb's
+history is in its binary record or on its server); `trainer_state.json` of the Hugging Face Trainer,
+the log history with exact steps, even of a file that the crash cut off: its entries are found by
+their braces, since the parsers that stream JSON take no `NaN`, which the Trainer writes, and tell
+no lines.
 """
 
-from collections.abc import Callable, Iterable
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from postmortem.core.errors import InputError
+from postmortem.core.findings import NOWHERE
+from postmortem.core.log_text import compile_lazily, parse_whole_number
 from postmortem.core.message import Message, say
-from postmortem.core.names import ASSUMED_LOOP
+from postmortem.core.names import ASSUMED_LOOP, EPOCH
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.formats import (
+    binary_files,
     config_files,
     csv_metrics,
-    flight_recorder,
     histories,
-    mlflow_metric,
-    tensorboard_events,
-    trainer_state,
-    wandb_summary,
+    plain_values,
 )
 from postmortem.extraction.formats.arrays import Document, parse_arrays
-from postmortem.extraction.formats.plain_pickle import MOST_BYTES
+from postmortem.extraction.formats.binary_files import is_event_file
+from postmortem.extraction.formats.config_files import KeyTable, StatedFact
+from postmortem.extraction.formats.figures import parse_value
+from postmortem.extraction.formats.plain_values import MOST_PICKLE_BYTES
+from postmortem.extraction.formats.record_parts import find_known_name, normalise_metric_name
 from postmortem.extraction.formats.records import Record, RecordLists, RecordRows
-from postmortem.extraction.formats.setting_keys import KeyTable, StatedFact
-from postmortem.extraction.formats.tensorboard_events import is_event_file
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.non_log_files import ReadSource
-from postmortem.extraction.source_extractor import SourceExtractor
-from postmortem.reading.block_reader import Block, iter_blocks
-from postmortem.reading.byte_streams import LineCounter, fill, iter_lines
+from postmortem.extraction.source_extractor import ReadSource, SourceExtractor
 from postmortem.reading.decode import SNIFF, Text
-from postmortem.reading.sources import Readable
+from postmortem.reading.sources import Block, LineCounter, Readable, fill, iter_blocks, iter_lines
+
+MLFLOW: Final = "mlflow"
+_MLFLOW_LINE: Final = compile_lazily(
+    r"\d{1,19} (?P<value>\S{1,40}) (?P<step>-?\d{1,15})(?: \S+){0,4}\s*$"
+)
+
+
+def is_mlflow_metric(head: str) -> bool:
+    """Say whether a file that begins like this is one."""
+    return _MLFLOW_LINE.match(head.split("\n", 1)[0]) is not None
+
+
+def iter_mlflow_records(lines: Iterable[str], name: str) -> Iterator[tuple[Record, int]]:
+    """Yield every value; a line that is cut off is passed over."""
+    known = normalise_metric_name(name)
+    for number, line in enumerate(lines, 1):
+        match = _MLFLOW_LINE.match(line)
+        value = parse_value(match["value"]) if match else None
+        if match and value is not None:
+            yield Record(float(match["step"]), [(known, value)], NOWHERE), number
+
+
+WANDB_SUMMARY: Final = "wandb-summary.json"
+WANDB: Final = "wandb"
+WANDB_NOTE: Final = say("last values that wandb kept")
+_WANDB_STEP: Final = "_step"
+
+
+def iter_last_values(text: str) -> Iterator[tuple[Record, int]]:
+    """Yield the figures at the step that the file names; none where it names none.
+
+    Only those whose course is asked about: a single figure of any other says little.
+    """
+    leaves, _ = plain_values.parse_leaves(text)
+    step = next((parse_value(leaf.value) for leaf in leaves if leaf.name == _WANDB_STEP), None)
+    for leaf in leaves if step is not None else ():
+        value, name = parse_value(leaf.value), find_known_name(leaf.name)
+        if step is not None and value is not None and name and name != EPOCH:
+            yield Record(step, [(name, value)], NOWHERE), leaf.line
+
+
+TRAINER_STATE: Final = "transformers-trainer-state"
+_HISTORY: Final = b'"log_history"'
+_ENTRY: Final = compile_lazily(rb"\{[^{}]{1,20000}\}")
+_TOTAL: Final = compile_lazily(rb'"max_steps":\s{0,8}(\d{1,12})')
+_SKIPPED: Final = frozenset(
+    {
+        "step",
+        "total_flos",
+        "train_runtime",
+        "train_loss",
+        "train_samples_per_second",
+        "train_steps_per_second",
+    }
+)
+_TRAINER_NAMES: Final = {"lr": "learning_rate"}
+
+
+def is_trainer_state(head: str) -> bool:
+    """Say whether a file that begins like this is a trainer state."""
+    start = head.lstrip()[:1]
+    return (
+        start == "{" and '"log_history"' in head and '"global_step"' in head[:4000] + head[-4000:]
+    )
+
+
+def iter_trainer_records(blocks: Iterable[Block]) -> Iterator[tuple[Record, int]]:
+    """Yield every entry of the log history with its raw line.
+
+    An entry that is cut off is passed over. The last one is kept back until the steps of the run
+    are known, which stand behind the history.
+    """
+    line, has_begun, total = 1, False, math.nan
+    last: tuple[Record, int] | None = None
+    for block in blocks:
+        begin = block.lo if has_begun else block.data.find(_HISTORY, block.lo)
+        has_begun = has_begun or block.lo <= begin < block.hi
+        position = block.lo
+        for match in _ENTRY.finditer(block.data, begin) if has_begun else ():
+            if match.start() >= block.hi:
+                break
+            line += block.data.count(b"\n", position, match.start())
+            position = match.start()
+            record = _build_trainer_record(match[0].decode("utf-8", "replace"))
+            if record is not None:
+                if last is not None:
+                    yield last
+                last = record, line
+        named = _TOTAL.search(block.data, block.lo)
+        total = total if named is None else float(named[1])
+        line += block.data.count(b"\n", position, block.hi)
+    if last is not None:
+        yield last[0]._replace(total=total), last[1]
+
+
+def _build_trainer_record(text: str) -> Record | None:
+    try:
+        entry = _DECODER.decode(text)
+    except (ValueError, RecursionError):  # RecursionError: lists nested without end
+        return None
+    if not isinstance(entry.get("step"), int) or "train_runtime" in entry:
+        return None
+    values = [
+        (_TRAINER_NAMES.get(key, key), float(value))
+        for key, value in entry.items()
+        if key not in _SKIPPED and isinstance(value, (int, float)) and not isinstance(value, bool)
+    ]
+    return Record(float(entry["step"]), values, NOWHERE, math.nan) if values else None
+
+
+def _parse_number(text: str) -> int | float:
+    """Read an integer; one of more digits than any count is a figure."""
+    value = parse_whole_number(text)
+    return float(text) if value is None else value
+
+
+_DECODER: Final = json.JSONDecoder(parse_int=_parse_number)
+
 
 _ROW_BYTES: Final = 1 << 20
 _AT_ONCE: Final = 1 << 20
@@ -88,7 +213,7 @@ class RunFiles:
         Raises:
             InputError: what its kind needs is missing, or it holds nothing of its kind.
         """
-        rank = flight_recorder.rank_of_dump(path)
+        rank = binary_files.rank_of_dump(path)
         if rank is not None:
             return self._read_flight_recorder(opened, index, path, rank)
         return self._read_tensorboard_events(opened, index, path) if is_event_file(path) else None
@@ -96,24 +221,24 @@ class RunFiles:
     def _read_flight_recorder(
         self, opened: Readable, index: int, path: str, rank: int
     ) -> ReadSource:
-        data = fill(opened, MOST_BYTES)
+        data = fill(opened, MOST_PICKLE_BYTES)
         try:
-            dump = flight_recorder.read_dump(data, rank, index)
+            dump = binary_files.read_dump(data, rank, index)
         except ValueError as error:
-            raise InputError(flight_recorder.REFUSED, path, "name the log of the run") from error
+            raise InputError(binary_files.DUMP_REFUSED, path, "name the log of the run") from error
         part = Extract(lines={index: 1}, records={index: 0}, rank_dumps=[dump])
         return ReadSource(part, [dump.describe()], _METRICS)
 
     def _read_tensorboard_events(self, opened: Readable, index: int, path: str) -> ReadSource:
-        parse = tensorboard_events.load_parser()
+        parse = binary_files.load_parser()
         if parse is None:
-            raise InputError(tensorboard_events.MISSING, path, "or name the log of the run")
-        file = tensorboard_events.EventFile(opened, parse)
-        part = self._extract_records(index, file.records(), tensorboard_events.PRODUCER, "")
+            raise InputError(binary_files.EVENTS_UNREADABLE, path, "or name the log of the run")
+        file = binary_files.EventFile(opened, parse)
+        part = self._extract_records(index, file.records(), binary_files.TENSORBOARD, "")
         if not file.count:
-            raise InputError(tensorboard_events.GARBAGE, path, "name the log of the run")
+            raise InputError(binary_files.NO_EVENTS, path, "name the log of the run")
         part.lines[index] = file.count
-        return ReadSource(part, tensorboard_events.note_of(file), _METRICS)
+        return ReadSource(part, binary_files.note_of(file), _METRICS)
 
     @property
     def is_shared(self) -> bool:
@@ -131,11 +256,11 @@ class RunFiles:
 
     def _find_record_reader(self, head: str, path: str) -> _Records | None:
         """Say how the records of a file are read; None where it is no file of records."""
-        if trainer_state.is_trainer_state(head):
+        if is_trainer_state(head):
             return _Records(
                 "transformers-trainer",
                 "transformers-trainer",
-                lambda source: trainer_state.iter_records(iter_blocks(source, self._block_size)),
+                lambda source: iter_trainer_records(iter_blocks(source, self._block_size)),
                 [],
             )
         if csv_metrics.is_metrics_table(head):
@@ -146,20 +271,20 @@ class RunFiles:
                 lambda source: csv_metrics.iter_records(iter_lines(source, _ROW_BYTES)),
                 [] if wide is None else [wide],
             )
-        if config_files.is_metric(path) and mlflow_metric.is_mlflow_metric(head):
+        if config_files.is_metric(path) and is_mlflow_metric(head):
             name = config_files.name_in_store(path)
             return _Records(
-                mlflow_metric.PRODUCER,
+                MLFLOW,
                 "",
-                lambda source: mlflow_metric.iter_records(iter_lines(source, _ROW_BYTES), name),
+                lambda source: iter_mlflow_records(iter_lines(source, _ROW_BYTES), name),
                 [],
             )
-        if PurePath(path).name == wandb_summary.NAME:
+        if PurePath(path).name == WANDB_SUMMARY:
             return _Records(
-                wandb_summary.PRODUCER,
+                WANDB,
                 "",
-                lambda source: wandb_summary.iter_last_values(_read_head(source)),
-                [wandb_summary.NOTE],
+                lambda source: iter_last_values(_read_head(source)),
+                [WANDB_NOTE],
             )
         metrics, notes = self._machine.knowledge.metrics, list[Message]()
         if histories.is_history(head, metrics):

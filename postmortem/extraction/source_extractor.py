@@ -1,46 +1,138 @@
 """Extract findings, tracebacks, series and facts from one source, in bounded memory.
 
 In: `Block`s of one source. Out: `Extract`. `feed`, `snapshot` and `merge` make it a mergeable
-state: a growing file, many files and block borders are all the same to it. Not here: reading files
-(`reading`), weighing what was found (`inference`).
+state: a growing file, many files and block borders are all the same to it. `ReadSource`, what a
+source holds; from its path and beginning whether it may be something else than a log. Not here:
+reading files (`reading`), files that are no log (`extraction.run_files`, which most jobs need not
+even import), weighing what was found (`inference`).
 
 Only lines with a literal of some rule in them are looked at, by whoever takes lines of its kind.
+The first and the last few kilobytes are kept as text.
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import PurePath
+from typing import Final, NamedTuple
 
 from postmortem.core import names
-from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.extraction.array_lines import ArrayLines
+from postmortem.core.findings import NOWHERE, ProcessId
+from postmortem.core.log_text import compile_lazily
+from postmortem.core.message import Message
 from postmortem.extraction.columnar.cut_regions import CutRegions
-from postmortem.extraction.columnar.line_literals import LineLiterals
 from postmortem.extraction.columnar.line_shapes import LineShapes
-from postmortem.extraction.columnar.record_units import RecordUnits
-from postmortem.extraction.columnar.rule_trials import RuleTrials
 from postmortem.extraction.columnar.shaped_lines import ShapedLines
-from postmortem.extraction.columnar.unit_making import UnitMaker
-from postmortem.extraction.columnar.unit_reading import UnitReader
+from postmortem.extraction.columnar.trials import LineLiterals, RuleTrials, UnitReader
+from postmortem.extraction.columnar.units import RecordUnits, UnitMaker
 from postmortem.extraction.cursor import Cursor
-from postmortem.extraction.ends import Ends
 from postmortem.extraction.extract import Extract, name_evaluations
-from postmortem.extraction.fact_lines import FactLines
-from postmortem.extraction.finding_lines import FindingLines
+from postmortem.extraction.finding_lines import FactLines, FindingLines, Searches
 from postmortem.extraction.formats.records import Record, RecordLists, RecordRows
-from postmortem.extraction.headed_sections import name_sections
+from postmortem.extraction.headings import PositionLines, fill_from_records, name_sections
+from postmortem.extraction.kept_lines import RecurringLines, Sampler
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.metric_lines import MetricLines
+from postmortem.extraction.metric_lines import MetricLines, add_rare_records
+from postmortem.extraction.multiline import ArrayLines, TracebackLines
 from postmortem.extraction.points import Points
-from postmortem.extraction.position_lines import PositionLines, fill_from_records
-from postmortem.extraction.rare_records import add_rare_records
-from postmortem.extraction.recurring_lines import RecurringLines
-from postmortem.extraction.searches import Searches
 from postmortem.extraction.table_rows import TableRows
-from postmortem.extraction.text_sample import Sampler
-from postmortem.extraction.traceback_lines import TracebackLines
-from postmortem.reading.block_reader import Block, split_block
+from postmortem.reading.sources import Block, split_block
 from postmortem.reading.windows import View
 from postmortem.rules.engine import A_SOURCE, Budget
+
+_END_BYTES: Final = 6000
+"""Bytes of either end."""
+
+
+class Ends:
+    """Head and tail of one source."""
+
+    def __init__(self, line_break: bytes) -> None:
+        """Start before the first byte."""
+        self._break = line_break
+        self._head = self._tail = b""
+        self._ends_with_break = True
+
+    def feed(self, block: Block) -> None:
+        """Keep what the fresh region adds to head and tail."""
+        data, lo, hi = block.data, block.lo, block.hi
+        if len(self._head) < _END_BYTES:
+            self._head += data[lo : min(hi, lo + _END_BYTES)]
+        self._tail = (self._tail + data[max(lo, hi - _END_BYTES) : hi])[-_END_BYTES:]
+        if hi > lo:
+            self._ends_with_break = data[hi - 1 : hi] == self._break
+
+    def put(self, result: Extract, source: int, line: int) -> None:
+        """Write down both ends and the number of lines.
+
+        Args:
+            result: where to.
+            source: its index.
+            line: raw number of the line that the source ends in, or of the one behind its last
+                break.
+        """
+        result.lines[source] = line - (1 if self._ends_with_break else 0)
+        result.heads[source] = self._head[:_END_BYTES].decode("utf-8", "replace")
+        begin = line - self._tail.count(self._break)
+        result.tails[source] = (begin, self._tail.decode("utf-8", "replace"))
+
+
+_SUFFIXES: Final = frozenset({".yaml", ".yml", ".json", ".py"})
+_STORES: Final = frozenset({"params", "metrics"})
+"""Folders of MLflow's file store."""
+_BINARY_NAMES: Final = (".tfevents.", "trace_rank", "comm_traces/rank_", "_dump_")
+_FOLDED: Final = (".json", ".jsonl")
+_JSON_LOG_KEYS: Final = ('"message"', '"msg"', '"level"')
+"""Keys of lines that a logger wrote as JSON."""
+_COLUMN_NAMES: Final = compile_lazily(
+    r"[\w ./()%:@#-]{0,80}(?:[,;\t][\w ./()%:@#-]{0,80}){1,9}(?:[,;\t].*|\s{0,9})$"
+)
+"""The heading of a table of comma-separated values."""
+_MAPPINGS: Final = compile_lazily(r"\s{0,200}(?:\[\s{0,200})?\{")
+"""How a mapping begins, or a list of them."""
+_LOOKED_AT: Final = 20
+
+
+class ReadSource(NamedTuple):
+    """A source that was read."""
+
+    part: Extract
+    notes: list[Message]
+    kind: str = ""
+    """As `core.findings.Source` names it; empty where what was found tells it."""
+
+
+def may_be_no_log(path: str, head: str) -> bool:
+    """Say whether a text may be metrics or a configuration: JSON, a table, a name of theirs."""
+    file = PurePath(path)
+    first = head.split("\n", 1)[0].lower()
+    return (
+        file.suffix in _SUFFIXES
+        or not _STORES.isdisjoint(file.parts)
+        or is_mapping(head)
+        or _COLUMN_NAMES.match(first) is not None
+    )
+
+
+def is_mapping(head: str) -> bool:
+    """Say whether a text begins as a mapping, or a list of them."""
+    return _MAPPINGS.match(head) is not None
+
+
+def may_be_figures(path: str) -> bool:
+    """Say whether a file may be one of figures that is no text."""
+    tail = "/".join(PurePath(path).parts[-2:])
+    return any(name in tail for name in _BINARY_NAMES)
+
+
+def is_record_lines(head: str, path: str) -> bool:
+    """Say whether a file holds a JSON record on each line and nothing that a logger words."""
+    lines = [line for line in head.split("\n", _LOOKED_AT)[:_LOOKED_AT] if line.strip()]
+    return PurePath(path).suffix in _FOLDED and all(
+        line.startswith("{")
+        and line.rstrip().endswith("}")
+        and not any(word in line for word in _JSON_LOG_KEYS)
+        for line in lines[: max(1, len(lines) - 1)]
+    )
 
 
 class SourceExtractor:

@@ -1,42 +1,84 @@
-"""Read a source by its type: a log, a metrics file, an error file.
+"""Read one source of a job by its type, from its opening to its end: a log, metrics, an error file.
 
-In: the text of a source, the matcher. Out: `Extract`, what kind of source it is, what is to be said
-of it. Not here: opening it, the other sources of the job (`extraction.job`).
+In: where a source comes from, its number in the job, or its text; the matcher. Out: `SourceResult`:
+its `Extract`, what kind of source it is, how it is listed, what is to be said of it. Not here: the
+other sources of the job (`extraction.job`), looking at lines (`extraction.source_extractor`), what
+an exception means; whether an agent's "root cause" is to be believed (`case.order`).
+
+The error file of torchelastic is JSON on one line: the exception that a worker decorated with
+`@record` has died of, given here as the worker would have printed it. Source:
+torch/distributed/elastic/multiprocessing/errors/error_handler.py, torch >= 1.9.
 """
 
 import dataclasses
+import json
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.lines import ProcessId
-from postmortem.core.message import Message, say
+from postmortem.core.findings import NOWHERE, ProcessId, Source
+from postmortem.core.log_text import compile_lazily
+from postmortem.core.message import NOTHING, SEMICOLON, Message, add_label, join_list, say
 from postmortem.core.printed_words import join_words
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.fact_store import FactStore
-from postmortem.extraction.formats import error_file
-from postmortem.extraction.formats.bare_rows import name_column
+from postmortem.extraction.formats.arrays import name_column
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.non_log_files import (
+from postmortem.extraction.source_extractor import (
     ReadSource,
+    SourceExtractor,
     is_mapping,
     is_record_lines,
     may_be_figures,
     may_be_no_log,
 )
-from postmortem.extraction.source_extractor import SourceExtractor
-from postmortem.reading.block_reader import Block, iter_blocks
-from postmortem.reading.byte_streams import fill
 from postmortem.reading.decode import Text
-from postmortem.reading.documents import is_document
+from postmortem.reading.non_logs import detect_text_type, is_document
+from postmortem.reading.opener import open_log
 from postmortem.reading.prefixes import LOUD, clean, has_srun_labels
-from postmortem.reading.sources import Readable
-from postmortem.reading.system_logs import detect_text_type
+from postmortem.reading.sources import (
+    Block,
+    Origin,
+    Readable,
+    Unpacking,
+    fill,
+    is_file,
+    iter_blocks,
+    name_of,
+)
 from postmortem.rules.engine import Budget
 
 if TYPE_CHECKING:
     from postmortem.extraction.run_files import RunFiles
+
+ERROR_FILE_NOTE: Final = say("error file of torchelastic")
+_ERROR_FILE_BEGIN: Final = '{"message": {"message": "'
+
+
+def is_error_file(head: str) -> bool:
+    """Say whether a file that begins like this is an error file."""
+    return head.startswith(_ERROR_FILE_BEGIN)
+
+
+def extract_traceback(raw: str) -> str | None:
+    """Give the call stack with the exception at its end.
+
+    None if the JSON is cut off or has another shape.
+    """
+    try:
+        error: Any = json.loads(raw)["message"]
+        message, stack = (
+            str(error["message"]),
+            str(error.get("extraInfo", {}).get("py_callstack", "")),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    return (
+        f"{stack.rstrip()}\n"
+        if message.split("\n", maxsplit=1)[0] in stack
+        else f"{stack.rstrip()}\n{message}\n".lstrip()
+    )
+
 
 Progress = Callable[[str, int, int], None]
 """Told of a source's path, its bytes and its lines read so far, after each block."""
@@ -88,11 +130,11 @@ class SourceReader:
             other = self._run_files().read(text, head, index, path)
             if other is not None:
                 return other._replace(notes=[*other.notes, *_list_notes(text)])
-        if error_file.is_error_file(head):
+        if is_error_file(head):
             part = self._read_error_file(text, index, where)
             is_cut = bool(text.read(1))
             return ReadSource(
-                part, [error_file.NOTE, *([_CUT] if is_cut else []), *_list_notes(text)]
+                part, [ERROR_FILE_NOTE, *([_CUT] if is_cut else []), *_list_notes(text)]
             )
         part = self._read_log(text, index, where, path, srun=has_srun_labels(head[:_HEAD]))
         if _is_document(part, text, head, index):
@@ -150,7 +192,7 @@ class SourceReader:
         """Read an error file: its one line holds a whole traceback, and all found stands on it."""
         raw = fill(text, _ERROR_FILE_BYTES).decode("utf-8", "replace")
         # JSON may hold half a character.
-        data = (error_file.extract_traceback(raw) or raw).encode("utf-8", "replace")
+        data = (extract_traceback(raw) or raw).encode("utf-8", "replace")
         extractor = SourceExtractor(
             self.machine, index, where, breaks_by_return=True, budget=self.budget
         )
@@ -166,7 +208,7 @@ class SourceReader:
 
 
 def identify_source_type(kind: str, text: Text, read: ReadSource, index: int, path: str) -> str:
-    """Identify the type of a source, as `core.job_facts.Source` names it.
+    """Identify the type of a source, as `core.findings.Source` names it.
 
     Args:
         kind: `log`, or what the caller knows it to be.
@@ -240,3 +282,51 @@ def _list_notes(text: Text) -> list[Message]:
 
 def _decode_head(text: Text) -> str:
     return text.head.decode("utf-8", "replace")
+
+
+class SourceResult(NamedTuple):
+    """A source that was read to its end."""
+
+    part: Extract
+    source: Source[Message]
+    warnings: list[Message]
+
+
+def read_whole_source(
+    sources: SourceReader,
+    origin: Origin,
+    index: int,
+    where: ProcessId = NOWHERE,
+    *,
+    kind: str = "log",
+    unpacking: Unpacking | None = None,
+) -> SourceResult:
+    """Read the source of this number in its job to its end; raises InputError if it cannot be read.
+
+    `where` is the process that its name tells, `kind` what the caller knows it to be; `unpacking`
+    says to how much it may unpack (None: as any log).
+    """
+    opened, path = open_log(origin, unpacking), name_of(origin)
+    try:
+        read, encoding = sources.read_binary(opened, index, path), ""
+        if read is None:
+            text = Text(opened)
+            read, encoding = sources.read(text, index, where, path), text.encoding
+            read = read._replace(kind=identify_source_type(kind, text, read, index, path))
+    finally:
+        opened.close()
+    faults = [] if opened.fault is None else [opened.fault]
+    notes, lines = [*read.notes, *faults], read.part.lines.get(index, 0)
+    source = Source(
+        path,
+        opened.bytes_read,
+        lines,
+        encoding,
+        opened.compression,
+        where,
+        read.kind,
+        join_list(notes, SEMICOLON) if notes else NOTHING,
+        opened.digest,
+        is_file(origin),
+    )
+    return SourceResult(read.part, source, [add_label(path, fault) for fault in faults])

@@ -15,21 +15,22 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from postmortem.core.findings import Frame, Traceback
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import ANSI, compile_lazily
 from postmortem.core.message import cut
-from postmortem.core.visible import ANSI
 from postmortem.extraction.frames import (
     Row,
     is_exception_line,
     is_exception_name,
     match_exception,
     match_frame,
+    parse_exception_class,
     parse_raise_statement,
+    parse_test_frames,
+    parse_test_name,
     read_boxed_frames,
+    read_cell_frames,
     read_plain_frames,
 )
-from postmortem.extraction.notebook_frames import parse_exception_class, read_cell_frames
-from postmortem.extraction.pytest_frames import parse_test_frames, parse_test_name
 from postmortem.extraction.trailing_context import (
     BETWEEN,
     LOGGED,

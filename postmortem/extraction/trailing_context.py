@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from postmortem.core.lazy_regex import compile_lazily, compile_lazily_with_words
+from postmortem.core.log_text import compile_lazily, compile_lazily_with_words
 from postmortem.core.printed_words import join_words
 from postmortem.extraction.frames import Row, is_exception_line
 from postmortem.reading.prefixes import LOUD, Cleaned

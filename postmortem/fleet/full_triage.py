@@ -1,34 +1,166 @@
 """A triage from paths to a folder of results: find, judge, sum up, write.
 
-In: a `TriageConfig`. Out: `TriageDone`, and files. Not here: any of the steps.
+In: a `TriageConfig`. Out: `TriageDone`, and files: JSON Lines, CSV, the page, and the pages of
+single jobs, one of each group or all. Not here: any of the steps, a page itself (`report`), the
+overview (`fleet.overview`).
+
+Job arrays that share a store judge a part of the jobs each.
 """
 
+import csv
+import io
+import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
+
+import xxhash
 
 from postmortem.core.errors import InputError, MissingExtra, PostmortemError, install_hint
 from postmortem.core.host.files import replace
 from postmortem.core.message import Message, say
+from postmortem.fleet.found_jobs import JUDGED, FoundJob
 from postmortem.fleet.judging_jobs import Judging, ProgressCallback, judge_all
 from postmortem.fleet.overview import JudgedTriage, build_overview, iter_result_rows, load_triage
-from postmortem.fleet.report_pages import write_pages
-from postmortem.fleet.result_files import format_csv, format_json_lines
-from postmortem.fleet.scheduler.allocations import Allocation
-from postmortem.fleet.scheduler.earlier_allocations import store_allocations
+from postmortem.fleet.scheduler.allocations import Allocation, store_allocations
 from postmortem.fleet.scheduler.scheduler_file import read_allocations
 from postmortem.fleet.search.finding import JobsFound, find_jobs
-from postmortem.fleet.shards import select_shard
-from postmortem.fleet.store.opening import open_store
+from postmortem.fleet.store import open_store
+from postmortem.fleet.store.opened_store import Store
 from postmortem.fleet.stored_triage import ALIKE
-from postmortem.fleet.workers.tasks import Engine, JobSettings
+from postmortem.fleet.worker_tasks import Engine, JobSettings, Task, WantedPage, run_render
 from postmortem.pipeline import get_matcher, open_model
 from postmortem.report.page.triage_page import render_triage
 from postmortem.report.wire import get_tool_version
+
+
+def select_shard(jobs: Sequence[FoundJob], shard: tuple[int, int] | None) -> list[FoundJob]:
+    """Give the jobs of one part, counted from 1: the same whatever else is there."""
+    if shard is None:
+        return list(jobs)
+    which, parts = shard
+    return [
+        job
+        for job in jobs
+        if xxhash.xxh3_64_intdigest(job.identity.encode("utf-8", "surrogatepass")) % parts
+        == which - 1
+    ]
+
+
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+"""With which a spreadsheet takes a cell for a formula."""
+
+
+def format_json_lines(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Write an object a line."""
+    return "".join(
+        json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+        for row in rows
+    )
+
+
+def format_csv(rows: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> str:
+    """Write the rows as CSV; no cell of text can become a formula."""
+    target = io.StringIO()
+    names = list(columns)
+    writer = csv.writer(target, lineterminator="\n")
+    writer.writerow(names)
+    for row in rows:
+        writer.writerow([_format_cell(row.get(name)) for name in names])
+    return target.getvalue()
+
+
+def _format_cell(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        value = " ".join(map(str, value))
+    if isinstance(value, Mapping):
+        value = value.get("en", "")
+    if isinstance(value, str):
+        plain = "".join(letter if letter.isprintable() else " " for letter in value)
+        return f"'{plain}" if value.startswith(_FORMULA) else plain
+    return "" if value is None else value
+
+
+_SECONDS: Final = 300.0
+
+
+class PageOptions(Protocol):
+    """What of a wish matters here."""
+
+    @property
+    def output(self) -> Path:
+        """The folder."""
+
+    @property
+    def reports(self) -> str:
+        """Groups | all | none."""
+
+    @property
+    def language(self) -> str:
+        """In which a page opens."""
+
+
+def write_pages(
+    found: JudgedTriage,
+    jobs: Sequence[FoundJob],
+    store: Store,
+    engine: Engine,
+    wanted: PageOptions,
+    report_progress: ProgressCallback,
+) -> dict[str, str]:
+    """Write the pages that are asked for, and give their links, relative to the folder.
+
+    A page that cannot be rendered is left out.
+    """
+    names = _build_page_names(found, wanted.reports)
+    for folder in {name.partition("/")[0] for name in names.values()}:
+        (wanted.output / folder).mkdir(exist_ok=True)
+    known = {job.identity: job for job in jobs}
+    report_progress("reports", 0, len(names), 0, 0)
+    links: dict[str, str] = {}
+    tasks = _iter_tasks(names, found, known, store, wanted)
+    for done, (task, outcome) in enumerate(engine.run(run_render, tasks), 1):
+        if outcome.state == JUDGED:
+            links[task.name] = names[task.name]
+        report_progress("reports", done, len(names), 0, 0)
+    return dict(sorted(links.items()))
+
+
+def _build_page_names(found: JudgedTriage, reports: str) -> dict[str, str]:
+    """Give the file of each job that gets a page."""
+    if reports == "none":
+        return {}
+    members = found.get_members()
+    if reports == "groups":
+        return {jobs[0].identity: f"groups/{name}.html" for name, jobs in members.items()}
+    return {
+        job.identity: f"jobs/{_hash_identity(job.identity)}.html"
+        for jobs in members.values()
+        for job in jobs
+    }
+
+
+def _hash_identity(identity: str) -> str:
+    return xxhash.xxh3_64_hexdigest(identity.encode("utf-8", "surrogatepass"))
+
+
+def _iter_tasks(
+    names: Mapping[str, str],
+    found: JudgedTriage,
+    jobs: Mapping[str, FoundJob],
+    store: Store,
+    wanted: PageOptions,
+) -> Iterator[Task]:
+    for identity, name in sorted(names.items()):
+        packed = store.analyses.read_blob(found.jobs[identity].key)
+        if packed is not None:
+            page = WantedPage(str((wanted.output / name).resolve()), wanted.language)
+            yield Task(identity, (packed, jobs[identity], page), _SECONDS)
+
 
 PAGE: Final = "index.html"
 _CELLS: Final = (
@@ -165,11 +297,11 @@ def _start_engine(config: TriageConfig) -> Engine:
     """
     settings = JobSettings(config.patterns, config.model, config.memory)
     if config.engine == "local":
-        from postmortem.fleet.workers.pool import ProcessEngine  # noqa: PLC0415 -- one of two
+        from postmortem.fleet.worker_pool import ProcessEngine  # noqa: PLC0415 -- one of two
 
         return ProcessEngine(config.workers, settings)
     try:
-        from postmortem.fleet.workers.cluster import RayEngine  # noqa: PLC0415 -- one of two
+        from postmortem.fleet.ray_cluster import RayEngine  # noqa: PLC0415 -- one of two
     except ImportError as error:
         raise MissingExtra("the engine ray needs Ray", "", install_hint("cluster")) from error
     return RayEngine(config.workers, settings, config.address)

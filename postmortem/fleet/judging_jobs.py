@@ -1,29 +1,96 @@
 """Judge the jobs of a triage into rows of the store, each content once.
 
-In: found jobs, a store, an engine. Out: the number of the triage, whose rows are then complete.
-Not here: finding jobs, totals (`fleet.overview`), reports.
+In: found jobs, a store, an engine. Out: the number of the triage, whose rows are then complete. Not
+here: finding jobs, totals (`fleet.overview`), reports, how leases are kept (`store`).
 
-Killed at any moment and begun again, it goes on: what is kept stays, digests of files that have not
-changed are not taken again, and an analysis that another process has under way is waited for.
+The key of an analysis is made from everything it depends on (content, rules, program, model): equal
+keys mean equal analyses. Killed at any moment and begun again, it goes on: what is kept stays,
+digests of files that have not changed are not taken again, and an analysis that another process has
+under lease is waited for.
 """
 
+import json
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Final
 
-from postmortem.diagnosis.classifier.text_model import TextModel
-from postmortem.fleet.analysis_keys import compute_analysis_key
+import xxhash
+
+from postmortem.core.host.machine import build_owner_name, is_gone
+from postmortem.diagnosis.classifier.models import TextModel
+from postmortem.fleet.fingerprints import FINGERPRINT_VERSION
 from postmortem.fleet.found_jobs import FAILED, JUDGED, FoundJob
-from postmortem.fleet.store.analysis_records import AnalysisRecords
 from postmortem.fleet.store.opened_store import Store
 from postmortem.fleet.store.stored_rows import WAITING, AnalysisRow, FileRow, JobRow
-from postmortem.fleet.summary_rows import build_rejected_row
-from postmortem.fleet.workers.leases import Leases
-from postmortem.fleet.workers.tasks import Engine, Task, TaskOutcome, describe_too_large
-from postmortem.fleet.workers.worker_tasks import run_analysis, run_digest
+from postmortem.fleet.store.triage_records import AnalysisRecords
+from postmortem.fleet.worker_tasks import (
+    Engine,
+    Task,
+    TaskOutcome,
+    build_rejected_row,
+    describe_too_large,
+    run_analysis,
+    run_digest,
+)
+from postmortem.report.wire import get_tool_version
 from postmortem.rules.base import KnowledgeBase
+
+
+def compute_analysis_key(digest: str, knowledge: KnowledgeBase, model: TextModel | None) -> str:
+    """Give the key under which the analysis of a content is kept."""
+    parts = [
+        digest,
+        knowledge.version,
+        get_tool_version(),
+        model.digest if model is not None else None,
+        FINGERPRINT_VERSION,
+    ]
+    return xxhash.xxh3_128_hexdigest(json.dumps(parts).encode())
+
+
+_LEASE: Final = 180.0
+"""Seconds: of a process that died on another machine nothing is expected after that."""
+_RENEWED_EVERY: Final = 45.0
+
+
+class Leases:
+    """Holds leases, renewed in the background as long as the process lives."""
+
+    def __init__(self, analyses: AnalysisRecords) -> None:
+        """Take over from processes of this machine that are gone, and begin to renew."""
+        self._analyses, self._owner = analyses, build_owner_name()
+        self._ended = threading.Event()
+        self._renewing = threading.Thread(target=self._renew, daemon=True)
+        for owner in analyses.list_owners():
+            if is_gone(owner):
+                analyses.release(owner)
+        self._renewing.start()
+
+    def close(self) -> None:
+        """Give back what was not done."""
+        self._ended.set()
+        self._renewing.join()
+        self._analyses.release(self._owner)
+
+    def iter_granted(
+        self, keys: Sequence[str], at_once: int, again: Sequence[str] = ()
+    ) -> Iterator[str]:
+        """Yield the keys that this process is to compute, in their order.
+
+        They are claimed a few at a time as they are taken: two that share a store share the work.
+        """
+        for begin in range(0, len(keys), at_once):
+            batch = keys[begin : begin + at_once]
+            mine = set(self._analyses.claim(batch, self._owner, _LEASE, again))
+            yield from (key for key in batch if key in mine)
+
+    def _renew(self) -> None:
+        while not self._ended.wait(_RENEWED_EVERY):
+            self._analyses.renew(self._owner, _LEASE)
+
 
 _ROWS: Final = 200
 """Rows that are kept at once."""

@@ -1,7 +1,7 @@
 """Aggregate the jobs of a triage into the plain values of `postmortem.triage/1`.
 
 In: the rows of a triage, what the scheduler says, an earlier triage. Out: `Overview`. Not here:
-figures of the scheduler (`scheduler.scheduler_figures`), groups (`grouping.job_groups`), the page.
+figures of the scheduler (`scheduler.scheduler_figures`), groups (`fleet.job_groups`), the page.
 
 Everything is made from sorted rows, so the order in which jobs were judged does not show.
 """
@@ -14,20 +14,27 @@ from typing import Any, Final
 from postmortem.core.errors import UsageError
 from postmortem.core.message import Message
 from postmortem.fleet.found_jobs import JUDGED
-from postmortem.fleet.grouping.job_groups import VERSION, JobGroup, group_summaries
-from postmortem.fleet.scheduler.allocations import Allocation
-from postmortem.fleet.scheduler.earlier_allocations import iter_earlier_allocations
-from postmortem.fleet.scheduler.joining import Joined, join_jobs
-from postmortem.fleet.scheduler.judged_jobs import JudgedJob
-from postmortem.fleet.scheduler.lost_hours import format_iso_time, sum_hours
-from postmortem.fleet.scheduler.scheduler_figures import compute_scheduler_statistics
-from postmortem.fleet.search.locations import remove_location_secrets
+from postmortem.fleet.job_groups import VERSION, JobGroup, group_summaries
+from postmortem.fleet.scheduler.allocations import (
+    Allocation,
+    Joined,
+    JudgedJob,
+    iter_earlier_allocations,
+    join_jobs,
+)
+from postmortem.fleet.scheduler.scheduler_figures import (
+    build_translations,
+    compute_scheduler_statistics,
+    format_iso_time,
+    normalize_hours,
+    sum_hours,
+)
+from postmortem.fleet.search.listing import remove_location_secrets
 from postmortem.fleet.store.opened_store import Store
 from postmortem.fleet.store.stored_rows import AnalysisSummary, GroupRow, JobRow
-from postmortem.fleet.triage_values import build_translations, normalize_hours
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.rules.signature_draft import write_skeleton_for_lines
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.vocabulary import Trait, has_trait
 
 SCHEMA: Final = "postmortem.triage/1"
 COLUMNS: Final = (

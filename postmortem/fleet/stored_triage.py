@@ -12,8 +12,7 @@ from postmortem.fleet.found_jobs import FoundJob, JobFile
 from postmortem.fleet.overview import JudgedTriage, as_stored, build_overview
 from postmortem.fleet.store.opened_store import Store
 from postmortem.fleet.store.stored_rows import JobRow, TriageRow
-from postmortem.fleet.workers.real_paths import restore_own_paths
-from postmortem.fleet.workers.worker_tasks import unpack_analysis
+from postmortem.fleet.worker_tasks import restore_own_paths, unpack_analysis
 from postmortem.report.wire import get_tool_version
 
 ALIKE: Final = ("places",)

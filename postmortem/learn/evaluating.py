@@ -4,28 +4,82 @@ In: labelled cases that were read, a model for each. Out: `JudgedCase`, one a ca
 here: figures (`learn.metrics`), showing them (`page.metrics_page`, `cli`).
 
 With a model that has not seen a case's group for each case, no case is judged by a model trained on
-it.
+it. One baseline judges as an engineer with grep, without any rule or model: as `grep -iE
+'error|exception|nan|oom|…' run.log` is read, from the last hit upwards, the first line with a word
+that one knows (`grep_words.yaml`). Nothing is known of tracebacks, processes, order or curves.
 """
 
+import functools
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from postmortem.diagnosis.classifier.failing_text import TextPassage
-from postmortem.diagnosis.classifier.hashed_words import compute_buckets
+import yaml
+
+from postmortem.core.errors import InputError
+from postmortem.core.log_text import compile_lazily
+from postmortem.diagnosis.classifier.models import TextModel
 from postmortem.diagnosis.classifier.opinion import Opinion
-from postmortem.diagnosis.classifier.text_model import TextModel
+from postmortem.diagnosis.classifier.text_features import TextPassage, compute_buckets
 from postmortem.diagnosis.inference.second_opinion import (
     bound_by_evidence,
     combine_opinions,
     compute_text_only_odds,
 )
 from postmortem.diagnosis.inference.verdict import Ranking
-from postmortem.learn.grep_baseline import find_causes_by_grep
 from postmortem.learn.samples import SampledLog
+from postmortem.reading.discover import find_candidates
+from postmortem.reading.opener import open_log
+from postmortem.reading.sources import iter_lines, list_origins
 from postmortem.rules.base import KnowledgeBase
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.vocabulary import Trait, has_trait
+
+_LONGEST: Final = 2000
+GREP: Final = compile_lazily(
+    r"error|exception|fail|killed|abort|fault|denied|refused|timeout|timed out|cancel|preempt"
+    r"|no space|quota|out of memory|\boom\b|\bnan\b|\binf\b|nccl|xid",
+    re.IGNORECASE,
+)
+
+
+@functools.cache
+def words() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Read the words that one searches for, each with the cause that one takes it to mean."""
+    rows = yaml.safe_load(Path(__file__).with_name("grep_words.yaml").read_text(encoding="utf-8"))
+    return tuple((re.compile(word, re.IGNORECASE), cause) for cause, word in rows)
+
+
+def find_causes_by_grep(log: Path) -> list[str]:
+    """Give what the last lines with a known word stand for, the last of all first."""
+    found: dict[str, None] = {}
+    for line in _iter_lines(log):
+        if GREP.search(line) and (cause := _match_cause(line)) is not None:
+            found.pop(cause, None)
+            found[cause] = None
+    return list(found)[::-1]
+
+
+def _match_cause(line: str) -> str | None:
+    return next((cause for word, cause in words() if word.search(line)), None)
+
+
+def _iter_lines(log: Path) -> Iterator[str]:
+    """Give the lines of a log, or of all files of a job in their order."""
+    for candidate in find_candidates(list_origins(str(log))):
+        if candidate.skip is not None:
+            continue
+        try:
+            opened = open_log(candidate.origin)
+        except InputError:
+            continue
+        try:
+            yield from iter_lines(opened, _LONGEST)
+        finally:
+            opened.close()
+
 
 _SPEAKS: Final = 0.0
 """Log-odds of being right from which on the text alone would speak."""

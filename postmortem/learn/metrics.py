@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from postmortem.core.names import EVALUATION_SCHEMA
 from postmortem.learn.evaluating import JudgedCase
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.vocabulary import Trait, has_trait
 
 _DRAWS: Final = 500
 _FEWEST: Final = 3

@@ -11,18 +11,20 @@ from typing import Final, NamedTuple
 
 from postmortem.diagnosis.case.build import build_case
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.classifier.failing_text import TextPassage, extract_failure_passages
-from postmortem.diagnosis.classifier.hashed_words import compute_buckets
-from postmortem.diagnosis.inference.active_conditions import find_active_conditions
+from postmortem.diagnosis.classifier.text_features import (
+    TextPassage,
+    compute_buckets,
+    extract_failure_passages,
+)
+from postmortem.diagnosis.inference.case_contents import find_active_conditions
 from postmortem.diagnosis.inference.verdict import Ranking, rank
 from postmortem.extraction.job import read
 from postmortem.learn.labelled_logs import LabelledLog
 from postmortem.pipeline import get_matcher
-from postmortem.reading.byte_streams import iter_lines
 from postmortem.reading.opener import open_log
-from postmortem.reading.sources import Stream
+from postmortem.reading.sources import Stream, iter_lines
 from postmortem.rules.base import KnowledgeBase
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.vocabulary import Trait, has_trait
 
 _LONGEST: Final = 4000
 

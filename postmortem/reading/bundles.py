@@ -19,11 +19,10 @@ from tempfile import TemporaryFile
 from typing import IO, Final, NamedTuple
 
 from postmortem.core.errors import InputError
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import say
-from postmortem.reading.byte_streams import fill
 from postmortem.reading.opener import open_log
-from postmortem.reading.sources import Stream, Unpacking
+from postmortem.reading.sources import Stream, Unpacking, fill
 
 _TAR_MARK: Final = (257, b"ustar")
 _BLOCK: Final = 512

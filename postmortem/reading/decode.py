@@ -13,12 +13,11 @@ import re
 from typing import Final
 
 from postmortem.core.errors import InputError
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import say
-from postmortem.reading import notebook, rewrapped_logs
-from postmortem.reading.byte_streams import fill
+from postmortem.reading import rewrapped_logs
 from postmortem.reading.opener import Opened
-from postmortem.reading.sources import Readable
+from postmortem.reading.sources import Readable, fill
 
 SNIFF: Final = 1 << 20
 _BOMS: Final = (
@@ -49,10 +48,10 @@ class Text:
         self._head = source.head
         self.is_whole = len(head) < SNIFF
         """Whether `head` holds all of it."""
-        self.printed: notebook.NotebookOutput | None = None
+        self.printed: rewrapped_logs.NotebookOutput | None = None
         """What the cells of a notebook printed, where this is one."""
-        if notebook.is_notebook(self._head):
-            self.printed, self.is_whole = notebook.NotebookOutput(source), False
+        if rewrapped_logs.is_notebook(self._head):
+            self.printed, self.is_whole = rewrapped_logs.NotebookOutput(source), False
             self._head = fill(self.printed, SNIFF)
         else:
             source.head = b""

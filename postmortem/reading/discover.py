@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from postmortem.core.errors import InputError
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import Message, say
-from postmortem.reading.last_run import find_earlier_runs
+from postmortem.reading.file_names import find_earlier_runs
+from postmortem.reading.non_logs import get_skip_reason, is_python_dump
 from postmortem.reading.opener import describe_special_file
-from postmortem.reading.python_dump import is_dump
 from postmortem.reading.sources import Origin, is_file, name_of
-from postmortem.reading.unread_files import get_skip_reason
 
 _DIGITS: Final = compile_lazily(r"([0-9]+)")
 _MOST_FILES: Final = 4096
@@ -185,6 +184,6 @@ def is_configuration(path: Path) -> bool:
     """Say whether a Python file is a dumped configuration; only the beginning is looked at."""
     try:
         with path.open("rb") as file:
-            return is_dump(file.read(_DUMP_HEAD).decode("utf-8", "replace"))
+            return is_python_dump(file.read(_DUMP_HEAD).decode("utf-8", "replace"))
     except OSError:
         return False

@@ -1,19 +1,82 @@
-"""The raw lines around a place of a log that can be read again.
+"""The raw lines around a place of a log that can be read again, and passages of such lines.
 
-In: where the log comes from, a line number. Out: the lines. Not here: deciding which line matters.
+In: where the log comes from, a line number; `Passage`s. Out: the lines; passages cut and joined.
+Not here: deciding which line matters, which passages are worth showing (`share`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from postmortem.core.errors import InputError
-from postmortem.core.visible import get_last_draw
-from postmortem.reading.block_reader import iter_blocks
+from postmortem.core.log_text import get_last_draw
 from postmortem.reading.decode import Text
 from postmortem.reading.opener import open_log
-from postmortem.reading.sources import Origin, Renewable, Stream, is_file
+from postmortem.reading.sources import Origin, Renewable, Stream, is_file, iter_blocks
+
+_LEAST_HALVED: Final = 8
+"""Lines of the shortest passage that is halved."""
+_NEAR_LINES: Final = 2
+"""Two passages with so many lines from the last to the first are joined."""
+
+
+class Passage(NamedTuple):
+    """Consecutive raw lines."""
+
+    source: int
+    first: int
+    last: int
+
+    @property
+    def lines(self) -> int:
+        """How many there are."""
+        return self.last - self.first + 1
+
+    def without(self, others: Sequence["Passage"]) -> list["Passage"]:
+        """Cut other passages out; gives what is left of this one, in order."""
+        for other in others:
+            if (
+                other.source == self.source
+                and other.first <= self.last
+                and other.last >= self.first
+            ):
+                pieces = (
+                    self._replace(last=other.first - 1),
+                    self._replace(first=other.last + 1),
+                )
+                return [
+                    part for piece in pieces if piece.lines > 0 for part in piece.without(others)
+                ]
+        return [self]
+
+    def halves(self) -> Iterator["Passage"]:
+        """Yield its halves, the later one first; none if it is short."""
+        if self.lines >= _LEAST_HALVED:
+            middle = (self.first + self.last) // 2
+            yield self._replace(first=middle + 1)
+            yield self._replace(last=middle)
+
+
+def merge_passages(passages: Iterable[Passage], counts: Mapping[int, int]) -> list[Passage]:
+    """Bring passages into order, within their sources, without overlaps.
+
+    Args:
+        passages: in any order; they may reach beyond the ends of their sources.
+        counts: lines by source; passages of other sources are left out.
+    """
+    found: list[Passage] = []
+    for source, first, last in sorted(passage for passage in passages if passage.source in counts):
+        begin, end = max(1, first), min(last, counts[source])
+        if begin > end:
+            continue
+        before = found[-1] if found else None
+        if before is not None and before.source == source and begin <= before.last + _NEAR_LINES:
+            found[-1] = before._replace(last=max(before.last, end))
+        else:
+            found.append(Passage(source, begin, end))
+    return found
+
 
 _LARGEST: Final = 1 << 30
 """Bytes of a file above which it is not read a second time."""

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Final
 
 from postmortem.core.errors import InputError
-from postmortem.reading.archives import detect_archive_type
 from postmortem.reading.decode import detect
+from postmortem.reading.sources import detect_archive_type
 
 _PIECE: Final = 8 << 20
 _MARK: Final = 64

@@ -14,9 +14,8 @@ import math
 import re
 from typing import Final, NamedTuple
 
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.core.visible import ANSI
+from postmortem.core.findings import NOWHERE, ProcessId
+from postmortem.core.log_text import ANSI, compile_lazily
 
 _DATE = r"(?P<date>\d{4}[-/]\d\d[-/]\d\d)"
 _CLOCK = r"(?P<clock>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)(?P<zone>Z|[+-]\d\d:?\d\d)?"

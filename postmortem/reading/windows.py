@@ -12,8 +12,8 @@ is linear in its length.
 
 from typing import Final, NamedTuple
 
-from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.core.visible import ANSI
+from postmortem.core.findings import NOWHERE, ProcessId
+from postmortem.core.log_text import ANSI
 from postmortem.reading.prefixes import Cleaned, clean
 
 REACH: Final = 8 << 10

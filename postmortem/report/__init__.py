@@ -12,7 +12,7 @@ from typing import Any, Final
 from postmortem.core.diagnosis import Analysis
 from postmortem.core.errors import UsageError
 from postmortem.core.names import LANGUAGES
-from postmortem.report.one_language import translate_analysis
+from postmortem.report.display import translate_analysis
 
 _RENDERERS: Final = {
     "terminal": ("postmortem.report.terminal.screen", "render_screen"),

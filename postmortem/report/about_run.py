@@ -8,10 +8,10 @@ import shlex
 from collections import Counter
 from typing import Final
 
+from postmortem.core.answer import BestRecord
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.job_facts import Attempt, Environment, Gpu, Source
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.shown import BestRecord
+from postmortem.core.findings import Attempt, Environment, Gpu, Source
+from postmortem.core.log_text import compile_lazily
 from postmortem.reading.file_names import parse_attempts
 from postmortem.report.plain import format_number, format_one_line
 from postmortem.report.words import Words

@@ -11,14 +11,14 @@ from typing import Final
 
 from postmortem.core.answer import Cause
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 from postmortem.report import parts
-from postmortem.report.for_people import prepare_for_display
+from postmortem.report.display import prepare_for_display
 from postmortem.report.plain import format_one_line, format_percent
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.words import Words
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.vocabulary import Trait, has_trait
 
 _IS_FILE: Final = compile_lazily(r"^[^<\n]*\.pyw?$")
 _CHECKOUT: Final = compile_lazily(

@@ -13,10 +13,10 @@ from postmortem.core.answer import Cause, Verdict
 from postmortem.core.diagnosis import Analysis, Diagnosis
 from postmortem.core.errors import UsageError
 from postmortem.core.names import LANGUAGES
-from postmortem.report.one_language import translate_analysis
+from postmortem.report.display import translate_analysis
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import to_wire
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.vocabulary import Trait, has_trait
 
 
 @dataclass(frozen=True)

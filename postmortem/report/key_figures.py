@@ -1,27 +1,162 @@
 """The user's own figures: the line that failed, and numbers from the run and its message.
 
-In: a `Diagnosis` and the phrases of its language. Out: the raw line with its place, short pairs of
-a label and a value, not yet escaped. Not here: reading a message (`report.message_figures`),
-judging, layout.
+In: a `Diagnosis` and the phrases of its language; a line or two of a log. Out: the raw line with
+its place, short pairs of a label and a value, most useful first, not yet escaped: sizes, types,
+keys, names, memory. Not here: the labels (`report.words`), judging, layout.
 """
 
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from postmortem.core.answer import Evidence
+from postmortem.core.answer import Evidence, SeriesView
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import cut
 from postmortem.core.names import GRAD_NORM, LOSS
-from postmortem.core.shown import SeriesView
 from postmortem.report.about_run import format_duration
-from postmortem.report.for_people import detect_input_type
-from postmortem.report.message_figures import extract_message_values
+from postmortem.report.curves import select_series
+from postmortem.report.display import detect_input_type
 from postmortem.report.parts import get_main_cause, is_sound
 from postmortem.report.plain import format_number, format_one_line, iter_kept_lines, process
-from postmortem.report.plotted import select_series
 from postmortem.report.words import Words
+
+Figure = tuple[str, str]
+_LONGEST: Final = 2000
+_SHAPE: Final = r"(?:torch\.Size\()?(\[[\d, ]{0,80}\])\)?"
+_AGAINST: Final = "{0} ≠ {1}"
+
+
+def _format_matmul_mismatch(match: re.Match[str]) -> str:
+    left, inner, other, right = match.groups()
+    return f"{left}x{inner} · {other}x{right}: {inner} ≠ {other}"
+
+
+def _format_view_mismatch(match: re.Match[str]) -> str:
+    sizes = [int(size) for size in re.findall(r"-?\d+", match[1])]
+    wanted = math.prod(size for size in sizes if size > 0)
+    unsaid = "…" if -1 in sizes else ""
+    return f"[{match[1]}] = {wanted}{unsaid} ≠ {match[2]}"
+
+
+def _build_match_formatter(wording: str) -> Callable[[re.Match[str]], str]:
+    return lambda match: wording.format(*(group or "" for group in match.groups()))
+
+
+_FIGURES: Final[tuple[tuple[str, str, Callable[[re.Match[str]], str]], ...]] = (
+    (
+        "shapes",
+        r"shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
+        _format_matmul_mismatch,
+    ),
+    (
+        "shapes",
+        r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)[\w -]{0,30}dimension (\d+)",
+        _build_match_formatter("{0} ≠ {1} (dim {2})"),
+    ),
+    (
+        "shapes",
+        r"except in dimension (\d+)\. Expected size (\d+) but got size (\d+)",
+        _build_match_formatter("{1} ≠ {2} (dim ≠ {0})"),
+    ),
+    (
+        "batch-sizes",
+        r"input batch_size \((\d+)\) to match target batch_size \((\d+)\)",
+        _build_match_formatter(_AGAINST),
+    ),
+    (
+        "elements",
+        r"shape '\[([\d, -]{1,80})\]' is invalid for input of size (\d+)",
+        _format_view_mismatch,
+    ),
+    (
+        "shapes",
+        rf"equal size, but got {_SHAPE} at entry \d+ and {_SHAPE} at entry",
+        _build_match_formatter(_AGAINST),
+    ),
+    (
+        "shapes",
+        rf"a param with shape {_SHAPE} from checkpoint, the shape in current model is {_SHAPE}",
+        _build_match_formatter(_AGAINST),
+    ),
+    (
+        "shapes",
+        rf"target size \({_SHAPE}\)[\w ]{{0,40}}input size \({_SHAPE}\)",
+        _build_match_formatter(_AGAINST),
+    ),
+    (
+        "channels",
+        r"to have (\d+) channels, but got (\d+) channels",
+        _build_match_formatter(_AGAINST),
+    ),
+    (
+        "index",
+        r"index (-?\d+) is out of bounds for \w+ \d+ with size (\d+)",
+        _build_match_formatter("{0} ≥ {1}"),
+    ),
+    (
+        "unpacked",
+        r"unpack \(expected (?:at least )?(\d+), got (\d+)\)",
+        _build_match_formatter(_AGAINST),
+    ),
+    ("types", r"expected (?:scalar type )?(\w+) but found (\w+)", _build_match_formatter(_AGAINST)),
+    (
+        "types",
+        r"(?:same|to have the same) dtype, but got:? ([\w.]+) (?:!=|and) ([\w.]+)",
+        _build_match_formatter(_AGAINST),
+    ),
+    ("devices", r"at least two devices, ([\w:]+) and ([\w:]+)", _build_match_formatter(_AGAINST)),
+    ("key", r"KeyError: (['\"]?[^'\"\n]{1,80}['\"]?)", _build_match_formatter("{0}")),
+    (
+        "there",
+        r"(?i)\b(?:available|current|existing|known|valid|one of|choose from)\b[\w '-]{0,60}"
+        r"[:=]? ?(\[[^\]\n]{1,300}\]|\{[^}\n]{1,300}\}|dict_keys\(\[[^\]\n]{1,300}\]\))",
+        _build_match_formatter("{0}"),
+    ),
+    (
+        "attribute",
+        r"'([\w.]{1,80})' object has no attribute '(\w{1,80})'",
+        _build_match_formatter("{0}.{1}"),
+    ),
+    ("name", r"NameError: name '(\w{1,80})' is not defined", _build_match_formatter("{0}")),
+    ("argument", r"unexpected keyword argument '(\w{1,80})'", _build_match_formatter("{0}")),
+    (
+        "argument",
+        r"missing \d+ required \w+(?: argument|-only argument)s?: ('\w{1,80}')",
+        _build_match_formatter("{0}"),
+    ),
+    ("module", r"No module named '([\w.]{1,80})'", _build_match_formatter("{0}")),
+    ("path", r"No such file or directory: '([^'\n]{1,200})'", _build_match_formatter("{0}")),
+    ("asked", r"(?i)tried to allocate ([\d.]+ ?[KMGT]i?B)", _build_match_formatter("{0}")),
+    ("free", r"(?:of which|;) ([\d.]+ ?[KMGT]i?B) (?:is )?free", _build_match_formatter("{0}")),
+    (
+        "total",
+        r"([\d.]+ ?[KMGT]i?B) total capacity|total capacity of ([\d.]+ ?[KMGT]i?B)",
+        _build_match_formatter("{0}{1}"),
+    ),
+    (
+        "allocated",
+        r"([\d.]+ ?[KMGT]i?B) (?:is allocated by PyTorch|already allocated)",
+        _build_match_formatter("{0}"),
+    ),
+    (
+        "timeout",
+        r"OpType=(\w+)[^)\n]{0,120}Timeout\(ms\)=(\d+)",
+        _build_match_formatter("{0}, {1} ms"),
+    ),
+)
+
+
+def extract_message_values(text: str) -> Iterator[Figure]:
+    """Yield the figures of a message, each kind once."""
+    shown: set[str] = set()
+    for key, pattern, worded in _FIGURES:
+        match = None if key in shown else re.search(pattern, text[:_LONGEST])
+        if match is not None:
+            shown.add(key)
+            yield key, worded(match)
+
 
 _LONGEST_QUOTE: Final = 320
 _MOST: Final = 8

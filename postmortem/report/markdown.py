@@ -7,13 +7,13 @@ defusing log text (`report.markdown_text`).
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from postmortem.core.answer import Cause, Evidence, Fix
+from postmortem.core.answer import Cause, Evidence, Fix, SignatureHit
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.message import cut
 from postmortem.core.names import GRAD_NORM, LOSS, LOSS_SCALE
-from postmortem.core.shown import SignatureHit
-from postmortem.report import about_run, milestones, parts
-from postmortem.report.for_people import prepare_for_display
+from postmortem.report import about_run, parts
+from postmortem.report.curves import draw_sparkline, select_series
+from postmortem.report.display import prepare_for_display
 from postmortem.report.key_figures import find_user_code
 from postmortem.report.markdown_text import (
     LONGEST,
@@ -25,11 +25,9 @@ from postmortem.report.markdown_text import (
     join_blocks,
 )
 from postmortem.report.plain import format_number, format_percent, format_weight, place, process
-from postmortem.report.plotted import select_series
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.replay_texts import iter_replay_sections, list_replay_facts
-from postmortem.report.sparks import draw_sparkline
 from postmortem.report.wire import get_tool_version
 from postmortem.report.words import Words
 
@@ -272,7 +270,7 @@ def _format_harmless_row(diagnosis: Diagnosis, hit: SignatureHit, words: Words) 
 
 
 def _render_timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
-    events = milestones.select_milestones(diagnosis, _EVENTS_SHOWN)
+    events = parts.select_milestones(diagnosis, _EVENTS_SHOWN)
     if len(events) >= 3:
         left = len(diagnosis.timeline) - len(events) + diagnosis.events_left
         rest = [escape_prose(words("more", count=left))] if left else []
@@ -280,8 +278,7 @@ def _render_timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
             words("timeline"),
             format_code_block(
                 "\n".join(
-                    "  ".join(milestones.format_milestone(diagnosis, event, words))
-                    for event in events
+                    "  ".join(parts.format_milestone(diagnosis, event, words)) for event in events
                 ),
                 "text",
             ),

@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from html import escape
 from typing import Final
 
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily, escape_control_characters
 from postmortem.core.message import cut
-from postmortem.core.visible import escape_control_characters
 from postmortem.report.plain import format_one_line
 
 LONGEST: Final = 64_000

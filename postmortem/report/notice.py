@@ -1,24 +1,54 @@
 """The short message of a verdict or a triage that is sent to a chat.
 
 In: a `Diagnosis`, or the plain values of `postmortem.triage/1`; what the run is called, the address
-of its report. Out: a `Notice`, redacted, in one language. Not here: making its text harmless for a
-place (`report.chat_text`), sending it (`interfaces.notify`).
+of its report; the most bytes that a place takes. Out: a `Notice`, redacted, in one language; its
+text with mentions, links and markup defused. Not here: the body of the request that carries it,
+sending it (`interfaces.notify`), phrases that the reports share (`report.words`).
+
+Slack parses `<…>` and reads `&` as an escape; Mattermost and Rocket.Chat read Markdown and plain
+`@all` in the same request, so both are defused. Feishu, DingTalk and WeCom are sent plain text, in
+which Feishu alone still reads a tag: `<at …>`.
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.log_text import compile_lazily
+from postmortem.core.message import say
 from postmortem.report import parts
-from postmortem.report.for_people import prepare_for_display
+from postmortem.report.display import prepare_for_display
+from postmortem.report.markdown_text import escape_references
 from postmortem.report.plain import format_one_line, format_percent
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import get_tool_version
 from postmortem.report.words import Words
-from postmortem.report.words.notice_words import NOTICE
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.report.words.phrase_table import PhraseTable
+from postmortem.rules.vocabulary import Trait, has_trait
+
+NOTICE: Final = PhraseTable(
+    {
+        "do": say("To do"),
+        "need": say("What would decide"),
+        "link": say("Report"),
+        "triage": say("triage of {jobs:,} jobs"),
+        "groups": say("{groups:,} groups of failures"),
+        "groups.new": say("{groups:,} groups of failures, {new:,} of them new"),
+        "healthy": say("{count:,} show no failure"),
+        "unclassified": say("{count:,} without a cause"),
+        "not_judged": say("{count:,} could not be judged"),
+        "lost": say("{hours:,.0f} GPU-hours lost"),
+        "group": say("{jobs:,} × {title}"),
+        "new": say("new"),
+        "unnamed": say("No cause named"),
+        "more": say("and {count:,} more groups"),
+        "between": say("; "),
+    }
+)
+
 
 SCHEMA: Final = "postmortem.notice/1"
 _SIGNS: Final = {"bad": "\U0001f534", "good": "\U0001f7e2", "open": "\U0001f7e1"}
@@ -199,3 +229,46 @@ def _format_group(group: Mapping[str, Any], phrases: Mapping[str, str], words: W
     text = phrases["group"].format(jobs=group["jobs"], title=title)
     marks = [mark for mark in (group["cause"], phrases["new"] if group["is_new"] else "") if mark]
     return text + (words("bracketed", text=words("joint").join(marks)) if marks else "")
+
+
+_GAP: Final = "\u200b"
+"""A space of no width parts what must not be read together."""
+_ACTIVE: Final = compile_lazily(r"\](?=[(\[])|!(?=\[)|<(?=[/@!#a-z])", re.IGNORECASE)
+_ENTITIES: Final = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
+
+
+def format_slack_text(notice: Notice, most: int) -> str:
+    """Write a message for Slack, Mattermost and Rocket.Chat."""
+    address = notice.link.replace("&", "&amp;")
+    return _fit_lines(notice, _escape_for_slack, f"<{address}>", most)
+
+
+def format_plain_text(notice: Notice, most: int) -> str:
+    """Write a message of plain text."""
+    return _fit_lines(notice, _escape_markup, notice.link, most)
+
+
+def _escape_for_slack(text: str) -> str:
+    return _escape_markup(text).translate(_ENTITIES)
+
+
+def _escape_markup(text: str) -> str:
+    return _ACTIVE.sub(lambda match: match[0] + _GAP, escape_references(text))
+
+
+def _fit_lines(notice: Notice, defused: Callable[[str], str], address: str, most: int) -> str:
+    """Join as many lines as fit; headline and link are always kept."""
+    first = defused(notice.first_line)
+    last = f"{defused(notice.link_label())}{address}" if notice.link else ""
+    room = most - _count_bytes(first) - _count_bytes(last)
+    kept = []
+    for line in map(defused, notice.lines):
+        room -= _count_bytes(line)
+        if room < 0:
+            break
+        kept.append(line)
+    return "\n".join(part for part in (first, *kept, last) if part)
+
+
+def _count_bytes(line: str) -> int:
+    return len(line.encode()) + 1

@@ -1,17 +1,26 @@
-"""Texts that several forms show: headline, environment, progress, what was redacted.
+"""Texts on the verdict that several forms show: headline, status, evidence, milestones, redaction.
 
-In: a `Diagnosis` and the phrases of its language. Out: short plain texts, not yet escaped. Not
-here: layout, judging.
+In: a `Diagnosis` and the phrases of its language. Out: short plain texts, not yet escaped; the
+timeline events chosen, each in one line. Not here: texts on the run itself (`report.about_run`),
+layout, judging, the timeline (`story.timeline`) and its lanes on the page.
 """
 
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.answer import Cause, DecisiveWords, Evidence, Fix, has_rival
+from postmortem.core.answer import (
+    Cause,
+    DecisiveWords,
+    Event,
+    Evidence,
+    Fix,
+    SeriesView,
+    SignatureHit,
+    has_rival,
+)
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.shown import SeriesView, SignatureHit
-from postmortem.core.visible import escape_control_characters
-from postmortem.report.for_people import detect_input_type, list_log_sources
+from postmortem.core.log_text import escape_control_characters
+from postmortem.report.display import detect_input_type, list_log_sources
 from postmortem.report.plain import (
     format_number,
     format_one_line,
@@ -22,7 +31,7 @@ from postmortem.report.plain import (
 )
 from postmortem.report.redaction.redactor import KINDS, Redactor
 from postmortem.report.words import Words
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.vocabulary import Trait, has_trait
 
 _LONGEST_TERM: Final = 80
 _OPEN_END: Final = frozenset({"running", "incomplete"})
@@ -287,3 +296,43 @@ def split_paragraphs(text: str) -> tuple[str, ...]:
     """Split a text of the knowledge base at its empty lines."""
     parts = (" ".join(part.split()) for part in escape_control_characters(text).split("\n\n"))
     return tuple(part for part in parts if part)
+
+
+def select_milestones(diagnosis: Diagnosis, most: int) -> tuple[Event, ...]:
+    """Choose events of the timeline for a short form.
+
+    The first, the last, and those around the first failure.
+    """
+    events, first = diagnosis.timeline, diagnosis.first_failure
+    if len(events) <= most:
+        return events
+    middle = next(
+        (
+            index
+            for index, event in enumerate(events)
+            if first is not None and (event.source, event.line) == (first.source, first.line)
+        ),
+        len(events) - 1,
+    )
+    begin = max(1, min(middle - (most - 2) // 2, len(events) - most + 1))
+    return (events[0], *events[begin : begin + most - 2], events[-1])
+
+
+def format_milestone(diagnosis: Diagnosis, event: Event, words: Words) -> tuple[str, str]:
+    """Say where and when an event was, and what it was."""
+    parts = [
+        place(diagnosis, event.source, (event.line, None), words),
+        process(event.where, words),
+        format_time(event.time),
+    ]
+    if event.step is not None:
+        parts.append(words("at-step", value=format_number(event.step)))
+    return "  ".join(part for part in parts if part), format_one_line(
+        words("colon").join(part for part in split_event_text(event) if part), 200
+    )
+
+
+def split_event_text(event: Event) -> tuple[str, str]:
+    """Give what an event means and the line that says it; either may be empty."""
+    line = event.text.removeprefix(event.title).lstrip(" :：") if event.title else event.text
+    return event.title, line

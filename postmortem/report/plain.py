@@ -1,17 +1,16 @@
 """Format text, numbers and places for people.
 
 In: text from a log, numbers, places. Out: short plain text. Not here: making a text harmless
-(`core.visible`), escaping for HTML or Markdown, which each form does last.
+(`core.log_text`), escaping for HTML or Markdown, which each form does last.
 """
 
 import math
 from collections.abc import Iterator
 
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.job_facts import Source
-from postmortem.core.lines import ProcessId
+from postmortem.core.findings import ProcessId, Source
+from postmortem.core.log_text import escape_control_characters
 from postmortem.core.message import cut
-from postmortem.core.visible import escape_control_characters
 from postmortem.report.words import Words
 
 

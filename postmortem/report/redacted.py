@@ -10,11 +10,9 @@ import operator
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final, TypeVar, get_args
 
-from postmortem.core.answer import DecisiveWords
+from postmortem.core.answer import DecisiveWords, Excerpt, SignatureHit
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.job_facts import Setting
-from postmortem.core.lines import ProcessId
-from postmortem.core.shown import Excerpt, SignatureHit
+from postmortem.core.findings import ProcessId, Setting
 from postmortem.report.redaction.redactor import Redactor
 
 # Ids and words of the program's own vocabulary, versions, and numbers: nothing to hide, and a

@@ -7,10 +7,10 @@ In: a `Replayed`. Out: text. Not here: its section in a report of a log (`markdo
 import dataclasses
 from typing import Any, Final
 
+from postmortem.core.diagnosis import Replayed
 from postmortem.core.message import Message
-from postmortem.core.replayed import Replayed
+from postmortem.report.display import translate_replay
 from postmortem.report.markdown_text import escape_prose, format_code_block
-from postmortem.report.one_language import translate_replay
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.replay_texts import iter_replay_sections, list_replay_facts

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from postmortem.core.replayed import CauseTested, FaultySample, ModulePeak, Replayed, ReplayTrial
+from postmortem.core.diagnosis import CauseTested, FaultySample, ModulePeak, Replayed, ReplayTrial
 from postmortem.report.plain import format_number, format_one_line
 from postmortem.report.words import Words
 

@@ -16,16 +16,15 @@ from urllib.parse import quote
 from postmortem.core import names
 from postmortem.core.answer import Cause, Evidence
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.visible import escape_control_characters
+from postmortem.core.log_text import compile_lazily, escape_control_characters
 from postmortem.report import parts
-from postmortem.report.for_people import detect_input_type, prepare_for_display
+from postmortem.report.display import detect_input_type, prepare_for_display
 from postmortem.report.plain import format_one_line, iter_kept_lines
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import convert_to_json_value, dump_json, get_tool_version
 from postmortem.report.words import Words
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.vocabulary import Trait, has_trait
 
 SCHEMA: Final = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -7,20 +7,20 @@ In: a `Comparison`. Out: text. Not here: finding what differs (`compare`), the p
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from postmortem.core.comparison import Comparison, Differing, Wording
-from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.diagnosis import Comparison, Diagnosis, Differing, Wording
 from postmortem.core.message import Message
-from postmortem.report.comparison_redacted import (
+from postmortem.report.comparison import (
+    COMPARISON,
     build_redactor,
+    describe_divergence,
+    describe_run,
     redact_comparison,
     translate_comparison,
 )
-from postmortem.report.comparison_texts import describe_divergence, describe_run
 from postmortem.report.markdown_text import escape_prose, format_code_block
 from postmortem.report.plain import format_one_line
 from postmortem.report.wire import convert_to_json_value, dump_json
 from postmortem.report.words import Words
-from postmortem.report.words.comparison_words import COMPARISON
 
 FORMS: Final = ("terminal", "markdown", "json", "html")
 SCHEMA: Final = "postmortem.comparison/1"

@@ -14,17 +14,24 @@ from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any, Final
 
-from postmortem.core.answer import Cause, Evidence, Fix, Verdict
+from postmortem.core.answer import (
+    Cause,
+    Event,
+    Evidence,
+    FirstFailure,
+    Fix,
+    Progress,
+    SeriesView,
+    SignatureHit,
+    Verdict,
+)
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.job_facts import Environment, Source
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.lines import ProcessId
+from postmortem.core.findings import Environment, ProcessId, Source
+from postmortem.core.log_text import RUNNER, UNSEEN, compile_lazily, escape_character
 from postmortem.core.names import SCHEMA
 from postmortem.core.resources import read_wheel_version
-from postmortem.core.shown import Event, FirstFailure, Progress, SeriesView, SignatureHit
-from postmortem.core.visible import RUNNER, UNSEEN, escape_character
-from postmortem.report.curves_as_json import build_curve_values, convert_whole_step, serialize_curve
-from postmortem.report.for_people import prepare_for_display
+from postmortem.report.curves import build_curve_values, convert_whole_step, serialize_curve
+from postmortem.report.display import prepare_for_display
 from postmortem.report.redacted import conceal_excerpt
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redaction.redactor import Redactor

@@ -18,21 +18,27 @@ import xxhash
 from postmortem.core import resources
 from postmortem.core.errors import PatternError
 from postmortem.core.message import Message, parse_bilingual, quote
-from postmortem.rules.actions import ActionRule, build_action_rule
-from postmortem.rules.anomaly_type import AnomalyType, build_anomaly_types
-from postmortem.rules.causes import (
+from postmortem.rules.cause_rules import (
+    ActionRule,
     Advisory,
     CauseRule,
+    Conditions,
     FixRule,
+    build_action_rule,
     build_advisory,
     build_cause_rule,
     build_fix_rules,
 )
-from postmortem.rules.conditions import Conditions
 from postmortem.rules.engine import BROAD_MEMORY, Budget, Match, Pattern, compile_pattern
 from postmortem.rules.exception_rules import Advice, ExceptionRule, advice, type_rules
-from postmortem.rules.metrics import MetricTable
-from postmortem.rules.stack_rules import StackRules, build_file_format, build_stack_rule
+from postmortem.rules.vocabulary import (
+    AnomalyType,
+    MetricTable,
+    StackRules,
+    build_anomaly_types,
+    build_file_format,
+    build_stack_rule,
+)
 
 _FORM: Final = "packed stacks, exceptions with words, anomalies by features, metrics, actions"
 """What the cached form is like: one that an earlier program kept is not taken for it."""

@@ -1,31 +1,78 @@
 """Check pattern folders: every fault of every file at once, each with file and line.
 
-In: folders. Out: a list of `PatternError`, empty if all is well. Not here: whether examples fire,
-which needs the matching engine (`extraction.proof`), and whether conditions hold in theirs
-(`inference.example_cases`).
+In: paths of folders of rules, or of files and folders within them. Out: a list of `PatternError`,
+empty if all is well; which rules of a folder are meant (`RuleSelection`). Not here: whether
+examples fire, which needs the matching engine (`extraction.proof`), whether conditions hold in
+theirs (`inference.example_cases`), the names within rules (`rules.name_checks`).
 """
 
 import collections
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from postmortem.core.errors import PatternError
-from postmortem.rules import attack, attack_texts, exception_rules, schema, snippets
-from postmortem.rules.compile import KINDS, iter_rules
+from postmortem.core.errors import PatternError, UsageError
+from postmortem.rules import attack, cause_rules, exception_rules, schema
+from postmortem.rules.compile import KINDS, find_line, iter_rules, read_yaml
 from postmortem.rules.engine import compile_pattern
 from postmortem.rules.name_checks import (
     Names,
     find_name_faults,
     find_undetected_anomalies,
     find_unused_conditions,
+    find_version_faults,
     iter_regexes,
 )
-from postmortem.rules.version_ranges import find_version_faults
-from postmortem.rules.yamlfile import find_line, read_yaml
+from postmortem.rules.schema import TABLES
+
+
+class RuleSelection(NamedTuple):
+    """Files to check, each within a whole folder of rules."""
+
+    folders: tuple[Path, ...]
+    """Folders of rules, which hold `signatures`, `fixes` and so on."""
+    files: frozenset[str]
+    """Names of files as compiled rules give them: `exceptions/tables.yaml`, `metrics.yaml`."""
+
+
+def select_rules(paths: Iterable[Path]) -> RuleSelection:
+    """Select all rules of these folders, or those of single files and folders within one.
+
+    Raises:
+        UsageError: a file is within no folder of rules.
+    """
+    folders: dict[Path, None] = {}
+    files: set[str] = set()
+    for path in paths:
+        folder = _find_rules_folder(path)
+        folders[folder] = None
+        meant = path if folder == path or path.is_absolute() else path.absolute()
+        found = sorted(meant.rglob("*.yaml")) if meant.is_dir() else [meant]
+        files.update(file.relative_to(folder).as_posix() for file in found)
+    return RuleSelection(tuple(folders), frozenset(files))
+
+
+def _find_rules_folder(path: Path) -> Path:
+    """Give the folder that holds `signatures`, `fixes` and so on for a path within it."""
+    if path.is_dir() and any((path / kind).is_dir() for kind in KINDS):
+        return path
+    whole = path.absolute()
+    for inner in (whole, *whole.parents):
+        if inner.name in KINDS:
+            return inner.parent
+    if path.is_dir():
+        return path
+    if path.suffix == ".yaml" and path.stem in TABLES:
+        return whole.parent
+    raise UsageError(
+        "this is no file of rules",
+        path,
+        f"name one within {', '.join(KINDS[:-1])} or {KINDS[-1]} of a folder of rules",
+    )
+
 
 MOST_ANCHOR_BYTES = 6
 _FOR_PROOF = ("examples", "source")
@@ -171,7 +218,7 @@ def _find_snippet_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
         if fix.get("snippet")
     }
     for name, snippet in {**entry.get("snippets", {}), **own}.items():
-        for comment in snippets.find_unknown_comments(snippets.parse_snippet(snippet)):
+        for comment in cause_rules.find_unknown_comments(cause_rules.parse_snippet(snippet)):
             yield (
                 f"the snippet {name} has no comment {comment!r}",
                 "a key of `zh` is a comment of `code`, from behind its # to the end of the line",
@@ -201,7 +248,7 @@ def find_slow_patterns(entry: Mapping[str, Any]) -> Iterator[PatternError]:
             is_several_lines = entry.get("lines", 1) > 1
             outcome = attack.find_worst_attack(
                 _search(field, entry),
-                attack_texts.build_attacks(
+                attack.build_attacks(
                     entry[field], anchors=entry.get("anchors", ())[:2], many_lines=is_several_lines
                 ),
             )
@@ -210,19 +257,17 @@ def find_slow_patterns(entry: Mapping[str, Any]) -> Iterator[PatternError]:
         if entry.get(field) and not {"match", "package"} & set(entry):
             outcome = attack.find_worst_attack(
                 compile_pattern(entry[field]).search,
-                attack_texts.build_attacks(entry[field], many_lines=True),
+                attack.build_attacks(entry[field], many_lines=True),
             )
             yield from _report_slowness(entry, f"`{field}`", outcome)
     for word in entry.get("beside", ()):
-        outcome = attack.find_worst_attack(
-            compile_pattern(word).search, attack_texts.build_attacks(word)
-        )
+        outcome = attack.find_worst_attack(compile_pattern(word).search, attack.build_attacks(word))
         yield from _report_slowness(entry, f"`beside` {word}", outcome)
     for expression in dict.fromkeys(
         (*iter_regexes(entry.get("holds")), *filter(None, (entry.get("message"),)))
     ):
         outcome = attack.find_worst_attack(
-            compile_pattern(f"(?i){expression}").search, attack_texts.build_attacks(expression)
+            compile_pattern(f"(?i){expression}").search, attack.build_attacks(expression)
         )
         yield from _report_slowness(entry, f"the predicate ~{expression}", outcome)
 

@@ -2,12 +2,12 @@
 
 In: a pattern in the syntax of the `regex` module, a text, the `Budget` of its source. Out: matches
 with the surface of `re.Match`, as far as it is used. Not here: which lines are searched
-(`extraction`), how a pattern is written for re2 (`rules.re2_syntax`), how it fares under attack
+(`extraction`), how a pattern is written for re2 (`rules.pattern_syntax`), how it fares under attack
 (`rules.attack`).
 
 What needs no look-around and no back-reference runs in re2, whose time is linear in the text
 whatever the pattern is. The rest runs in `regex` under a time limit and draws what it takes beyond
-an ordinary search from the budget. re2 sees one byte a character (`rules.byte_encoding`).
+an ordinary search from the budget. re2 sees one byte a character (`rules.pattern_syntax`).
 """
 
 import functools
@@ -16,11 +16,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Protocol, TypeVar
 
-from postmortem.rules.byte_encoding import get_byte_encoding
-from postmortem.rules.re2_syntax import (
+from postmortem.rules.pattern_syntax import (
     UnfitError,
     convert_to_re2,
     find_non_ascii,
+    get_byte_encoding,
 )
 
 TIMEOUT: Final = 0.5

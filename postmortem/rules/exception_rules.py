@@ -2,16 +2,15 @@
 
 In: compiled entries of `exceptions/`, and the parts that a signature may have as well. Out:
 `ExceptionRule`, `Advice`, whose texts carry every language and have places for names of the log.
-Not here: which rule fits a failure (`fixes.raised`), filling the places (`fixes.worded_advice`).
+Not here: which rule fits a failure (`fixes.exception_advice`), filling the places (`fixes.exception_advice`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from postmortem.core.findings import Frame
-from postmortem.rules.causes import Text
+from postmortem.rules.cause_rules import Snippet, Text, parse_snippet
 from postmortem.rules.engine import Match, compile_pattern
-from postmortem.rules.snippets import Snippet, parse_snippet
 
 PATTERNS: Final = ("message", "unless", "code", "frames")
 """The fields of a rule that hold a regex."""

@@ -1,18 +1,65 @@
-"""Check the names within rules: all are known, all are used, no condition refers to itself.
+"""Check names and versions within rules: names are known and used, ranges of versions are sound.
 
-In: rules of well formed files, and all ids that there are. Out: faults. Not here: how many names an
-item may give (`rules.schema`), what a condition asks (`rules.predicate_schema`).
+In: rules of well formed files, and all ids that there are. Out: faults: also a condition that
+refers to itself. Not here: how many names an item may give (`rules.schema`), what a condition asks
+(`rules.predicate_schema`), comparing the versions of a run (`inference.rule_matching`), which takes a
+checked range to be sound.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from postmortem.core.errors import PatternError
-from postmortem.rules.compile import KINDS, iter_rules
-from postmortem.rules.conditions import get_predicate_type
-from postmortem.rules.yamlfile import find_line, read_yaml
+from postmortem.rules.cause_rules import get_predicate_type
+from postmortem.rules.compile import KINDS, find_line, iter_rules, read_yaml
+
+_VERSIONS_OF_MACHINE: Final = ("python", "cuda", "driver")
+
+
+def find_version_faults(rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what stands in place of a version or a range and is none, and how to mend it."""
+    for value in _iter_ranges(rule):
+        for one in value if isinstance(value, list) else [value]:
+            if not _is_range(str(one).strip()):
+                yield (
+                    f"no version and no range of versions: {one!r}",
+                    "write '2.5' (it and all below it), '>= 2.5, < 2.6', any, or '~regex'",
+                )
+
+
+def _iter_ranges(value: Any) -> Iterator[Any]:
+    """Yield what is compared with versions: of advisories, and of predicates however deep."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _iter_ranges(one)
+    if not isinstance(value, Mapping):
+        return
+    for key, inner in value.items():
+        if key == "range":
+            yield inner
+        elif key in {"with", "package"} and isinstance(inner, Mapping):
+            yield from inner.values()
+        elif key == "env" and isinstance(inner, Mapping):
+            yield from (inner[name] for name in _VERSIONS_OF_MACHINE if name in inner)
+        elif key != "examples":
+            yield from _iter_ranges(inner)
+
+
+def _is_range(text: str) -> bool:
+    if text.startswith("~"):
+        return not text.startswith("~=")  # a regex to the program, a range to whoever wrote it
+    if text == "any":
+        return True
+    try:
+        SpecifierSet(text if text[:1] in "=!<>" else f"=={text}.*")
+    except InvalidSpecifier:
+        return False
+    return True
+
 
 ASKING = ("causes", "fixes", "advisories")
 """Kinds of rules that name conditions."""

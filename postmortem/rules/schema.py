@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, TypeAdapter, model_validator
 
-from postmortem.rules.conditions import INLINE, MOST_NAMES
+from postmortem.rules.cause_rules import INLINE, MOST_NAMES
 from postmortem.rules.predicate_schema import CaseEntry, PredicateEntry, Strict
 
 Level = Literal["decisive", "strong", "moderate", "weak"]

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from postmortem.report.words.service_words import SERVICE
+from postmortem.report.page.service_page import SERVICE
 from tests.interfaces.http.conftest import LOG, TOKEN, Serve, Served, serve
 
 __all__ = ["serve"]  # the fixture of the tests over HTTP

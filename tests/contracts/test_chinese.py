@@ -21,17 +21,16 @@ import samples
 import texts as texts_of_code
 
 from postmortem.core.diagnosis import Analysis
-from postmortem.core.visible import escape_control_characters
+from postmortem.core.log_text import escape_control_characters
 from postmortem.pipeline import run_pipeline
-from postmortem.reading.byte_streams import fill
 from postmortem.reading.opener import open_log
 from postmortem.reading.prefixes import clean
+from postmortem.reading.sources import fill
 from postmortem.report import render
-from postmortem.report.one_language import translate_analysis
+from postmortem.report.display import translate_analysis
 from postmortem.report.page.html import render_html
-from postmortem.rules import snippets
-from postmortem.rules.compile import iter_rules
-from postmortem.rules.yamlfile import read_yaml
+from postmortem.rules import cause_rules
+from postmortem.rules.compile import iter_rules, read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 LABELS = samples.labels_in(ROOT / "sample_logs")
@@ -292,7 +291,9 @@ def test_every_comment_of_a_snippet_is_chinese() -> None:
         (entry["id"], comment)
         for _, entry in iter_rules(ROOT / "patterns" / "fixes")
         for snippet in (entry.get("snippets") or {}).values()
-        for comment in comments(snippets.translate_comments(snippets.parse_snippet(snippet)).zh)
+        for comment in comments(
+            cause_rules.translate_comments(cause_rules.parse_snippet(snippet)).zh
+        )
         if not CHINESE.search(comment)
         and (prose(comment) or re.fullmatch(r"[a-z]+(?:[ ,;]+[a-z]+)*", comment))
     ]

@@ -17,8 +17,8 @@ import samples
 import postmortem
 from postmortem.core.answer import Cause, Fix
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.job_facts import Setting
-from postmortem.extraction.facts.checkpoints import parse_step
+from postmortem.core.findings import Setting
+from postmortem.extraction.facts.fact_store import parse_step
 from postmortem.report import parts
 from postmortem.report.words import Words
 

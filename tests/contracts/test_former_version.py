@@ -18,7 +18,7 @@ import pytest
 import postmortem
 from postmortem.core.names import LANGUAGES
 from postmortem.core.resources import find_folder
-from postmortem.fleet.store.opening import open_store
+from postmortem.fleet.store import open_store
 from postmortem.interfaces.cli import main
 from postmortem.interfaces.notify.targets import find_target
 from postmortem.report import FORMS, render

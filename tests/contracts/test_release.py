@@ -12,9 +12,9 @@ import wheel_table
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
 
-from postmortem.diagnosis.classifier import hashed_words
-from postmortem.diagnosis.classifier.text_model import load_text_model
-from postmortem.diagnosis.inference import belief, second_opinion
+from postmortem.diagnosis.classifier import text_features
+from postmortem.diagnosis.classifier.models import load_text_model
+from postmortem.diagnosis.inference import certainty, second_opinion
 
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
@@ -126,13 +126,13 @@ def test_the_card_tells_the_form_of_the_models(card: str) -> None:
     assert header < path.stat().st_size
     facts: dict[str, Any] = {
         f"labelled logs of {len(model.causes)} causes": "causes",
-        f"2^{hashed_words.BITS} buckets": "buckets",
-        f"{hashed_words._GRAM}-grams": "parts of words",
+        f"2^{text_features.BITS} buckets": "buckets",
+        f"{text_features._GRAM}-grams": "parts of words",
         f"{path.stat().st_size / 1e6:.1f} MB": "size",
         f"JSON of {(ROOT / 'models' / 'evidence.json').stat().st_size} bytes": "size",
         f"at most {second_opinion._MOST} in log-odds": "weight",
         f"with {second_opinion._SPEAKS} or more": "where it speaks",
-        f"at most {belief.UNCONFIRMED} where": "bound",
+        f"at most {certainty.UNCONFIRMED} where": "bound",
     }
     assert [fact for fact in facts if fact not in card] == []
 

@@ -152,7 +152,7 @@ def test_a_start_reads_no_catalogue() -> None:
     script = (
         "import postmortem.core.catalogue as catalogue\n"
         "import postmortem.interfaces.cli, postmortem.report.words, postmortem.pipeline\n"
-        "import postmortem.report.manual.headings, postmortem.diagnosis.story.notes\n"
+        "import postmortem.report.manual.entries, postmortem.diagnosis.story.notes\n"
         "assert catalogue.load_catalogue.cache_info().misses == 0"
     )
     subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from postmortem.rules.traits import Trait, get_id, has_trait, list_ids
+from postmortem.rules.vocabulary import Trait, get_id, has_trait, list_ids
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted((ROOT / "postmortem").rglob("*.py"))

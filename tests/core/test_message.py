@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from postmortem.core.errors import InputError
-from postmortem.core.lines import ProcessId
+from postmortem.core.findings import ProcessId
 from postmortem.core.message import Message, add_label, join_list, quote, say, say_count, say_in
 
 

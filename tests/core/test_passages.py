@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.core.passages import Passage, merge_passages
+from postmortem.reading.excerpt import Passage, merge_passages
 
 COUNTS = {0: 100, 2: 5}
 

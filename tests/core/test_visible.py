@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.core.visible import escape_control_characters
+from postmortem.core.log_text import escape_control_characters
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import io
 
 from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
-from postmortem.reading.block_reader import iter_blocks
+from postmortem.reading.sources import iter_blocks
 
 
 def read(text: str) -> dict[str, list[tuple[float, float]]]:

@@ -9,7 +9,7 @@ import postmortem
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
-from postmortem.reading.block_reader import SIZE, Block, iter_blocks
+from postmortem.reading.sources import SIZE, Block, iter_blocks
 
 LOSS = [2.0, 1.5, 1.25, 1.0, 0.875, 0.75]
 EVAL = [2.25, 1.75, 1.5, 1.25, 1.0, 0.9375]

@@ -14,18 +14,18 @@ import pytest
 from postmortem.diagnosis.detectors.out_of_memory import parse_gib
 from postmortem.extraction import finding_lines
 from postmortem.extraction.extract import Extract
-from postmortem.extraction.facts.columns import Columns
 from postmortem.extraction.formats import unknown
 from postmortem.extraction.formats.records import MetricReader
 from postmortem.extraction.formats.templates import Template
 from postmortem.extraction.frames import match_frame
 from postmortem.extraction.job import read
 from postmortem.extraction.literals import Scan
+from postmortem.extraction.points import Columns
 from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
 from postmortem.reading import windows
-from postmortem.reading.block_reader import Block
 from postmortem.reading.prefixes import clean
+from postmortem.reading.sources import Block
 from postmortem.reading.windows import REACH, View, ViewContext
 from postmortem.rules.engine import Budget
 

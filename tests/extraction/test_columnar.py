@@ -13,20 +13,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.extraction import finding_lines, rule_sieve
+from postmortem.extraction import finding_lines, rule_sieve, table_rows
 from postmortem.extraction.columnar import (
     cut_regions,
     line_shapes,
-    record_units,
     row_columns,
     row_cutter,
     shaped_lines,
-    table_columns,
+    units,
 )
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.job import read
 from postmortem.pipeline import get_matcher
-from postmortem.reading import block_reader
+from postmortem.reading import sources
 from postmortem.reading.windows import View
 
 Line = Callable[[random.Random, int], str]
@@ -255,8 +254,8 @@ def _eager() -> Iterator[None]:
         patch.setattr(cut_regions, "SPARSE_ALL", 1 << 30)
         patch.setattr(row_cutter, "FEWEST_ROWS", 2)
         patch.setattr(cut_regions, "LONG_UNITS", 0)
-        patch.setattr(record_units, "FIRST_TRY", 2)
-        patch.setattr(record_units, "NEXT_TRY", 2)
+        patch.setattr(units, "FIRST_TRY", 2)
+        patch.setattr(units, "NEXT_TRY", 2)
         patch.setattr(rule_sieve, "FEWEST", 1)
         patch.setattr(rule_sieve, "LEAST", 0)
         patch.setattr(line_shapes, "FIRST_TRY", 2)
@@ -268,12 +267,12 @@ def gathered(log: bytes, *, by_shape: bool, part: int) -> Extract:
     """Read a log."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(line_shapes, "CREDIT", 1e9 if by_shape else -1e9)
-        patch.setattr(record_units, "CREDIT", 1e9 if by_shape else -1e9)
+        patch.setattr(units, "CREDIT", 1e9 if by_shape else -1e9)
         patch.setattr(rule_sieve, "OFTEN", 2 if by_shape else 10**9)
-        patch.setattr(table_columns, "FIRST_TRY", 2 if by_shape else 10**9)
-        patch.setattr(table_columns, "FEWEST", 2)
-        patch.setattr(block_reader, "PART", part)
-        patch.setattr(block_reader, "LEAST_PART", part)
+        patch.setattr(table_rows, "FIRST_TRY", 2 if by_shape else 10**9)
+        patch.setattr(table_rows, "FEWEST", 2)
+        patch.setattr(sources, "PART", part)
+        patch.setattr(sources, "LEAST_PART", part)
         return read([log], get_matcher(()))
 
 

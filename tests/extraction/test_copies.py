@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.extraction.copies import find_mirrored_logs
-from postmortem.extraction.printed_rounding import estimate_rounding, is_approximately_equal
-from postmortem.reading.last_run import find_earlier_runs
-from postmortem.reading.unread_files import get_skip_reason
+from postmortem.extraction.copies import (
+    estimate_rounding,
+    find_mirrored_logs,
+    is_approximately_equal,
+)
+from postmortem.reading.file_names import find_earlier_runs
+from postmortem.reading.non_logs import get_skip_reason
 
 
 @pytest.mark.parametrize(

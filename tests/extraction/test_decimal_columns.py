@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.extraction.columnar.decimal_columns import parse_floats
+from postmortem.extraction.columnar.number_columns import parse_floats
 
 PRINTED: dict[str, Callable[[random.Random], str]] = {
     "four places": lambda c: f"{c.random() * 3:.4f}",

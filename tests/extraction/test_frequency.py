@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from postmortem.core import resources
-from postmortem.extraction import frequency
+from postmortem.extraction import proof
 from postmortem.rules.compile import compile_folders
 
 ORDINARY = "2024-05-01 12:00:00,000 - trainer - INFO - step {step} loss 0.5 lr 1e-5\n"
@@ -58,7 +58,7 @@ def test_an_anchor_is_rare_in_healthy_logs(
         ),
         encoding="utf-8",
     )
-    told = list(frequency.find_frequency_errors([found], [log]))
+    told = list(proof.find_frequency_errors([found], [log]))
     assert len(told) == refused
     assert all("an.example" in str(fault) and "healthy.log" in str(fault) for fault in told)
 
@@ -74,7 +74,7 @@ def test_healthy_logs_are_those_whose_label_says_so(tmp_path: Path) -> None:
     for name in ("good.log", "bad.log", "job/rank0.log", "job/rank1.log"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x\n", encoding="utf-8")
-    assert [str(path.relative_to(tmp_path)) for path in frequency.list_healthy_logs(tmp_path)] == [
+    assert [str(path.relative_to(tmp_path)) for path in proof.list_healthy_logs(tmp_path)] == [
         "good.log",
         "job/rank0.log",
         "job/rank1.log",
@@ -84,11 +84,11 @@ def test_healthy_logs_are_those_whose_label_says_so(tmp_path: Path) -> None:
 def test_the_built_in_anchors_are_rare() -> None:
     """In every healthy sample."""
     compiled = compile_folders([resources.find_folder("patterns")])
-    logs = frequency.list_healthy_logs(resources.find_folder("sample_logs"))
+    logs = proof.list_healthy_logs(resources.find_folder("sample_logs"))
     assert len(logs) > 40
     assert [
         str(fault)
-        for fault in frequency.find_frequency_errors(
+        for fault in proof.find_frequency_errors(
             [*compiled["signatures"], *compiled["formats"]], logs
         )
     ] == []

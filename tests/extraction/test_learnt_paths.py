@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from postmortem import pipeline
-from postmortem.extraction.learnt_paths import LearntPaths
+from postmortem.extraction.template_reader import LearntPaths
 from postmortem.reading.windows import View
 from postmortem.rules.engine import A_SOURCE, Budget
 

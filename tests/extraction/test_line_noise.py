@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from postmortem.extraction.line_noise import is_uninformative, normalize_line
-from postmortem.interfaces.compare.two_runs import compare_runs
+from postmortem.interfaces.compare import compare_runs
 
 STEPS = "".join(f"step {step} loss {3.0 - step / 20:.4f}\n" for step in range(1, 30))
 

@@ -6,8 +6,8 @@ import pytest
 
 from postmortem.extraction.formats.blocks import parse_entry
 from postmortem.extraction.formats.generic import parse_metric_line
-from postmortem.extraction.line_screen import LineScreen
-from postmortem.extraction.record_screen import may_be_record
+from postmortem.extraction.rule_sieve import may_be_record
+from postmortem.extraction.scanning import LineScreen
 from postmortem.pipeline import get_matcher
 
 PATTERNS = (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.extraction.literal_filters import (
+from postmortem.extraction.scanning import (
     AhoCorasickFilter,
     HyperscanFilter,
     Prefilter,

@@ -18,10 +18,9 @@ import pytest
 
 from postmortem import pipeline
 from postmortem.core.host.helper_process import HelperProcess
-from postmortem.core.host.usable_cores import count_cores
+from postmortem.core.host.streams import count_cores
 from postmortem.extraction import parallel_files
-from postmortem.extraction.parallel_files import ParallelReading
-from postmortem.extraction.parallel_reader import FileResult, FileTask
+from postmortem.extraction.parallel_files import FileResult, FileTask, ParallelReading
 from postmortem.report import render
 
 ENOUGH = 60

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from postmortem.extraction.formats.pair_lines import parse_pair_line
+from postmortem.extraction.formats.line_forms import parse_pair_line
 from tests.extraction.read_points import read
 
 PREFIXES: Final[tuple[Callable[[int], str], ...]] = (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import postmortem
-from postmortem.extraction.formats import tensorboard_events
+from postmortem.extraction.formats import binary_files
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "run_folder"
 LOSSES = [2.5, 2.25, 2.125, 1.75, 1.5, 1.375, 1.25, 1.0]
@@ -178,7 +178,7 @@ def test_without_the_package_event_files_are_listed_with_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is passed over in silence."""
-    monkeypatch.setattr(tensorboard_events, "load_parser", lambda: None)
+    monkeypatch.setattr(binary_files, "load_parser", lambda: None)
     name = "events.out.tfevents.1.host"
     folder = put(tmp_path, {"run.log": log_of(LOSSES), name: b"\x18\0\0\0\0\0\0\0"})
     assert sources(report(folder), folder)[name] == (

@@ -16,17 +16,16 @@ from hypothesis import strategies as st
 
 from postmortem import pipeline
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.findings import Finding
-from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.extraction import job, learnt_paths, points
+from postmortem.core.findings import NOWHERE, Finding, ProcessId
+from postmortem.extraction import job, points, template_reader
 from postmortem.extraction.extract import FIRST, LAST, Extract, KeptFindings, Sighting
 from postmortem.extraction.facts import series as series_module
 from postmortem.extraction.facts.series import Series
 from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
-from postmortem.reading.block_reader import iter_blocks
+from postmortem.reading.sources import iter_blocks
 from postmortem.reading.windows import Allowance
-from postmortem.report.one_language import translate_analysis
+from postmortem.report.display import translate_analysis
 
 OOM = (
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.20 GiB is free. Including non-PyTorch memory, this process has 77.90 GiB memory in use. "
@@ -318,7 +317,7 @@ def test_learnt_templates_change_nothing(
     path = tmp_path / "run.log"
     path.write_bytes(log(seed))
     learnt = analyze(path)
-    monkeypatch.setattr(learnt_paths, "CREDIT", 0.0)
+    monkeypatch.setattr(template_reader, "CREDIT", 0.0)
     assert_equal(learnt, analyze(path))
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
-from postmortem.reading.block_reader import SIZE, iter_blocks
+from postmortem.reading.sources import SIZE, iter_blocks
 
 Points = dict[str, list[tuple[float, float, int]]]
 

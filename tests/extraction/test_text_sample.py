@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postmortem.extraction.text_sample import Sampler, TextSample
-from postmortem.reading.block_reader import Block
+from postmortem.extraction.kept_lines import Sampler, TextSample
+from postmortem.reading.sources import Block
 
 LINES = (
     "epoch 3 step 40 loss 2.31",

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.core.findings import Traceback
-from postmortem.core.lines import ProcessId
+from postmortem.core.findings import ProcessId, Traceback
 from postmortem.extraction import frames, traceback
 from postmortem.reading.windows import View
 

@@ -4,8 +4,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from postmortem.fleet.scheduler.allocations import Allocation
-from postmortem.fleet.scheduler.judged_jobs import JudgedJob
+from postmortem.fleet.scheduler.allocations import Allocation, JudgedJob
 
 BEGIN = 1_767_225_600.0
 """2026-01-01, a Thursday."""

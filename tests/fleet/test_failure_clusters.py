@@ -6,23 +6,21 @@ from collections.abc import Mapping
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.fleet.grouping.failure_clusters import (
+from postmortem.fleet.failure_clusters import (
+    ANY,
     Clustered,
     FailureTemplate,
     KnownCluster,
-    group_templates,
-    open_template,
-)
-from postmortem.fleet.grouping.fingerprints import compute_short_hash
-from postmortem.fleet.grouping.known_patterns import KnownPatterns
-from postmortem.fleet.grouping.token_partition import (
-    ANY,
+    KnownPatterns,
     compute_fixed_share,
     compute_similarity,
+    group_templates,
     merge_rows,
+    open_template,
     split,
     split_by_similarity,
 )
+from postmortem.fleet.fingerprints import compute_short_hash
 
 WORD = st.sampled_from(["link", "port", "down", "lost", "node", "#", "gpu", "after"])
 TEXT = st.lists(WORD, min_size=0, max_size=6).map(" ".join)

@@ -5,20 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.core.answer import Verdict
+from postmortem.core.answer import Excerpt, Verdict
 from postmortem.core.message import NOTHING
-from postmortem.core.shown import Excerpt
-from postmortem.fleet.grouping.failure_summary import (
+from postmortem.fleet.fingerprints import (
+    FINGERPRINT_VERSION,
     LONGEST,
     FailureSummary,
-    build_template,
-    summarize_failure,
-)
-from postmortem.fleet.grouping.fingerprints import (
-    FINGERPRINT_VERSION,
     Fingerprint,
+    build_template,
     compute_fingerprint,
     is_left_open,
+    summarize_failure,
 )
 from postmortem.pipeline import run_pipeline
 

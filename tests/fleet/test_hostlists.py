@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postmortem.fleet.scheduler.allocations import BadCell
-from postmortem.fleet.scheduler.hostlists import MOST, expand_hostlist, get_short_hostname
+from postmortem.fleet.scheduler.scheduler_cells import MOST, expand_hostlist, get_short_hostname
 
 PREFIXES = st.from_regex(r"[a-z]{1,6}(?:-[a-z]{1,3})?", fullmatch=True)
 NUMBERED = st.tuples(PREFIXES, st.integers(1, 4), st.integers(0, 9999)).map(

@@ -5,9 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from postmortem.fleet.scheduler.allocations import Allocation
-from postmortem.fleet.scheduler.joining import join_jobs
-from postmortem.fleet.scheduler.judged_jobs import JudgedJob
+from postmortem.fleet.scheduler.allocations import Allocation, JudgedJob, join_jobs
 
 
 def job(identity: str, scheduler_id: str = "", attempt: int = 1, path: str = "") -> JudgedJob:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from postmortem.fleet.scheduler.judged_jobs import JudgedJob
+from postmortem.fleet.scheduler.allocations import JudgedJob
 from tests.fleet.clusters import allocation
 
 

@@ -5,8 +5,8 @@ from datetime import datetime, timezone
 
 import pytest
 
-from postmortem.fleet.scheduler.judged_jobs import JudgedJob
-from postmortem.fleet.scheduler.lost_hours import (
+from postmortem.fleet.scheduler.allocations import JudgedJob
+from postmortem.fleet.scheduler.scheduler_figures import (
     GpuHours,
     compute_image_shares,
     compute_lost_hours_by_cause,

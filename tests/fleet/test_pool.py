@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from postmortem.fleet.found_jobs import CRASHED, JUDGED, OUT_OF_MEMORY, TIMED_OUT
-from postmortem.fleet.workers.pool import ProcessEngine
-from postmortem.fleet.workers.tasks import Engine, JobSettings, Task
+from postmortem.fleet.worker_pool import ProcessEngine
+from postmortem.fleet.worker_tasks import Engine, JobSettings, Task
 from tests.triage_work import behave, die_once
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,7 +74,7 @@ def test_a_reason_is_told_in_both_languages() -> None:
 def test_a_job_that_wants_too_much_memory(tmp_path: Path) -> None:
     """It is a row with its reason; the worker stays."""
     from postmortem.fleet.search.finding import find_jobs
-    from postmortem.fleet.workers.worker_tasks import run_analysis
+    from postmortem.fleet.worker_tasks import run_analysis
 
     (tmp_path / "run.log").write_text("step 1 loss 2.0\n" * 400_000, encoding="utf-8")
     (job,) = find_jobs([str(tmp_path / "run.log")]).jobs
@@ -106,7 +106,7 @@ def test_no_worker_outlives_a_killed_triage(tmp_path: Path) -> None:
 @pytest.mark.cluster
 def test_ray_does_the_same(tmp_path: Path) -> None:
     """A task that loses its worker once is done again; one that always does is the one at fault."""
-    from postmortem.fleet.workers.cluster import RayEngine
+    from postmortem.fleet.ray_cluster import RayEngine
 
     with closing(RayEngine(2, JobSettings())) as engine:
         found = states(engine, tasks("a", "exit", *"bcd"))

@@ -14,7 +14,7 @@ from postmortem.core.errors import InputError, MissingExtra
 from postmortem.fleet.search import remote_files
 from postmortem.fleet.search.finding import find_jobs
 from postmortem.fleet.search.job_content import compute_digest, open_job_file, place_job_files
-from postmortem.fleet.search.locations import is_remote, remove_location_secrets
+from postmortem.fleet.search.listing import is_remote, remove_location_secrets
 from postmortem.pipeline import run_pipeline
 
 FAILED = b"step 1 loss 2.0\nRuntimeError: CUDA error: device-side assert triggered\n"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from postmortem.fleet.scheduler.judged_jobs import JudgedJob
+from postmortem.fleet.scheduler.allocations import JudgedJob
 from postmortem.fleet.scheduler.retrying import compute_retry_advice, find_retries
 from tests.fleet.clusters import BEGIN, HOUR, failed, sound
 

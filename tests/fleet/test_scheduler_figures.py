@@ -7,9 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.fleet.scheduler.allocations import Allocation
-from postmortem.fleet.scheduler.joining import join_jobs
-from postmortem.fleet.scheduler.judged_jobs import JudgedJob
+from postmortem.fleet.scheduler.allocations import Allocation, JudgedJob, join_jobs
 from postmortem.fleet.scheduler.scheduler_figures import compute_scheduler_statistics
 from tests.fleet.clusters import BEGIN, cluster
 

@@ -20,7 +20,7 @@ from postmortem.fleet.scheduler.allocations import (
     convert_to_values,
 )
 from postmortem.fleet.scheduler.scheduler_file import read_allocations
-from postmortem.fleet.scheduler.scheduler_table import COLUMNS
+from postmortem.fleet.scheduler.scheduler_records import COLUMNS
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 NEW_YORK = ZoneInfo("America/New_York")

@@ -6,7 +6,7 @@ import pytest
 
 import postmortem
 from postmortem.core.errors import InputError
-from postmortem.fleet.search.several_jobs import (
+from postmortem.fleet.search.finding import (
     require_one_job,
     require_one_unpacked,
     require_one_upload,

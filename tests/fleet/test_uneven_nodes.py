@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from postmortem.fleet.scheduler.judged_jobs import JudgedJob
+from postmortem.fleet.scheduler.allocations import JudgedJob
 from postmortem.fleet.scheduler.uneven_nodes import LEVEL, compare_nodes
 from tests.fleet.clusters import allocation, cluster, failed, sound
 

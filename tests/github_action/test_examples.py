@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from postmortem.interfaces.trackers.gitlab_settings import GitlabSettings
+from postmortem.interfaces.trackers.gitlab_api import GitlabSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))

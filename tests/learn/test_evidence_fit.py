@@ -4,10 +4,17 @@ import pytest
 
 pytest.importorskip("sklearn")
 pytest.importorskip("safetensors")
-from postmortem.diagnosis.classifier.evidence_model import UNFITTED
-from postmortem.learn.evidence_fit import EvidenceCase, collect_answers, fit_evidence_model
+from postmortem.diagnosis.classifier.models import UNFITTED
+from postmortem.learn.fitting import (
+    BLIND,
+    HALVES,
+    NARROW,
+    EvidenceCase,
+    collect_answers,
+    fit_evidence_model,
+    iter_ablated_cases,
+)
 from postmortem.learn.labelled_logs import list_labelled_cases
-from postmortem.learn.rule_ablation import BLIND, HALVES, NARROW, iter_ablated_cases
 from postmortem.learn.samples import SampledLog, read_samples
 from postmortem.pipeline import get_matcher
 

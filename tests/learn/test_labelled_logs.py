@@ -5,10 +5,8 @@ from pathlib import Path
 import pytest
 
 from postmortem.core.errors import InputError, UsageError
-from postmortem.learn.corrections import record
-from postmortem.learn.evaluating import WAYS, JudgedCase
-from postmortem.learn.grep_baseline import find_causes_by_grep, words
-from postmortem.learn.labelled_logs import list_labelled_cases
+from postmortem.learn.evaluating import WAYS, JudgedCase, find_causes_by_grep, words
+from postmortem.learn.labelled_logs import list_labelled_cases, record
 from postmortem.learn.metrics import (
     compute_abstention_metrics,
     compute_metrics,

@@ -7,8 +7,7 @@ import pytest
 import postmortem
 from postmortem.core.resources import find_shipped_model
 from postmortem.interfaces.cli import main
-from postmortem.learn.corrections import record
-from postmortem.learn.labelled_logs import list_labelled_cases
+from postmortem.learn.labelled_logs import list_labelled_cases, record
 from tests.learn.made_failures import CAUSE, failed, rules, sound, unreachable
 
 pytest.importorskip("sklearn")

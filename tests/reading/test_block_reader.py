@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.reading.block_reader import MARGIN, Block, iter_blocks
+from postmortem.reading.sources import MARGIN, Block, iter_blocks
 
 KINDS = {
     "lines": b"".join(b"line %d of the log\n" % number for number in range(40_000)),

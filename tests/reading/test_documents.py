@@ -7,7 +7,7 @@ import pytest
 
 from postmortem.interfaces.cli import main
 from postmortem.pipeline import run_pipeline
-from postmortem.reading.documents import is_document
+from postmortem.reading.non_logs import is_document
 from postmortem.reading.sources import Stream
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.findings import NOWHERE, ProcessId
 from postmortem.reading.file_names import parse_attempts, parse_processes, process_of_file
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import postmortem
-from postmortem.reading import notebook
+from postmortem.reading import rewrapped_logs
 from postmortem.reading.excerpt import read_lines_around
 
 RECORDS = [
@@ -53,7 +53,7 @@ class Trickle:
 
 def outputs(raw: bytes, most: int = 1 << 20) -> bytes:
     """What a notebook printed, read in pieces."""
-    printed = notebook.NotebookOutput(Trickle(raw, most))
+    printed = rewrapped_logs.NotebookOutput(Trickle(raw, most))
     return b"".join(iter(lambda: printed.read(1 << 16), b""))
 
 
@@ -202,7 +202,7 @@ def test_a_notebook_cut_off_gives_what_is_there(cut: float) -> None:
 )
 def test_only_notebooks_are_claimed(head: bytes, *, claimed: bool) -> None:
     """Other JSON stays what it is."""
-    assert notebook.is_notebook(head) is claimed
+    assert rewrapped_logs.is_notebook(head) is claimed
 
 
 @settings(max_examples=100, deadline=None)
@@ -296,8 +296,8 @@ def test_a_string_without_end_is_passed_over(monkeypatch: pytest.MonkeyPatch) ->
 
     A printed text beyond the limit is counted, and what follows is read.
     """
-    monkeypatch.setattr(notebook, "_LONGEST", 2000)
-    monkeypatch.setattr(notebook, "_PIECE", 300)
+    monkeypatch.setattr(rewrapped_logs, "_LONGEST", 2000)
+    monkeypatch.setattr(rewrapped_logs, "_PIECE", 300)
     long = 'x\\"' * 4000
     raw = pretty(
         made(
@@ -309,7 +309,7 @@ def test_a_string_without_end_is_passed_over(monkeypatch: pytest.MonkeyPatch) ->
             stream(long, "after it\n"),
         )
     )
-    printed = notebook.NotebookOutput(io.BytesIO(raw))
+    printed = rewrapped_logs.NotebookOutput(io.BytesIO(raw))
     found = b"".join(iter(lambda: printed.read(100), b""))
     assert [line for line in found.decode().split("\n") if line] == ["shown", "after it"]
     assert found.count(b"\n") == raw.count(b"\n")

@@ -367,7 +367,7 @@ def test_what_is_no_file_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, what: str
 ) -> None:
     """Instead of reading for ever, or waiting for ever."""
-    monkeypatch.setattr("postmortem.reading.pipe._PATIENCE", 0.2)
+    monkeypatch.setattr("postmortem.reading.opener._PATIENCE", 0.2)
     monkeypatch.chdir(tmp_path)
     with socket.socket(socket.AF_UNIX) as one:
         one.bind("socket")

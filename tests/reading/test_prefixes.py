@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.findings import NOWHERE, ProcessId
 from postmortem.reading.prefixes import clean, convert_to_seconds, get_time_basis, has_srun_labels
 
 

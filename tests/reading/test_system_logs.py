@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.reading.system_logs import detect_text_type
+from postmortem.reading.non_logs import detect_text_type
 
 
 @pytest.mark.parametrize(

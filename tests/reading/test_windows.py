@@ -2,8 +2,8 @@
 
 import pytest
 
-from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.reading.block_reader import MARGIN
+from postmortem.core.findings import NOWHERE, ProcessId
+from postmortem.reading.sources import MARGIN
 from postmortem.reading.windows import LONG_REACH, REACH, View, is_same_process
 
 

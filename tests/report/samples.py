@@ -7,12 +7,32 @@ from dataclasses import fields, replace
 from math import inf, nan
 from typing import Any
 
-from postmortem.core.answer import Cause, DecisiveWords, Evidence, Fix, Need, Verdict
+from postmortem.core.answer import (
+    Cause,
+    DecisiveWords,
+    Event,
+    Evidence,
+    Excerpt,
+    FirstFailure,
+    Fix,
+    Need,
+    Progress,
+    SeriesView,
+    SignatureHit,
+    Verdict,
+)
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.job_facts import Attempt, Environment, Framework, Gpu, Setting, Source
-from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.findings import (
+    NOWHERE,
+    Attempt,
+    Environment,
+    Framework,
+    Gpu,
+    ProcessId,
+    Setting,
+    Source,
+)
 from postmortem.core.message import quote
-from postmortem.core.shown import Event, Excerpt, FirstFailure, Progress, SeriesView, SignatureHit
 from postmortem.core.wording import Text
 
 RANK_3 = ProcessId(rank=3, node="gpu-a17.hpc.uni-example.org")

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from postmortem.core.lines import NOWHERE
-from postmortem.core.shown import FirstFailure, Progress
+from postmortem.core.answer import FirstFailure, Progress
+from postmortem.core.findings import NOWHERE
 from postmortem.report.about_run import describe_progress, format_duration
 from postmortem.report.words import Words
 from tests.report.samples import rich

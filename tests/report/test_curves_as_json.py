@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.core.shown import SeriesView
-from postmortem.report.curves_as_json import build_curve_values, serialize_curve
+from postmortem.core.answer import SeriesView
+from postmortem.core.findings import NOWHERE, ProcessId
+from postmortem.report.curves import build_curve_values, serialize_curve
 from postmortem.report.wire import convert_to_json_value
 
 STEPS = st.none() | st.integers(0, 10**15) | st.floats()

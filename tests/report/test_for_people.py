@@ -4,13 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from postmortem.core.answer import Verdict
+from postmortem.core.answer import Event, Excerpt, FirstFailure, Verdict
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.job_facts import Source
-from postmortem.core.lines import NOWHERE
-from postmortem.core.shown import Event, Excerpt, FirstFailure
+from postmortem.core.findings import NOWHERE, Source
 from postmortem.report import FORMS, SHOWN_FORMS, render
-from postmortem.report.for_people import detect_input_type, prepare_for_display
+from postmortem.report.display import detect_input_type, prepare_for_display
 from tests.report.samples import abstaining, lifted, rich
 
 NO_CAUSE = Verdict(

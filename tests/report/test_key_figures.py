@@ -5,13 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from postmortem.core.lines import NOWHERE
-from postmortem.core.shown import Excerpt, FirstFailure, OwnFrame
-from postmortem.report.key_figures import find_failing_line, list_key_values
-from postmortem.report.message_figures import extract_message_values
+from postmortem.core.answer import Excerpt, FirstFailure, OwnFrame
+from postmortem.core.findings import NOWHERE
+from postmortem.report.curves import is_constant
+from postmortem.report.key_figures import extract_message_values, find_failing_line, list_key_values
+from postmortem.report.page.article_parts import draw_sketch
 from postmortem.report.page.html import render_html
-from postmortem.report.page.small_curve import draw_sketch
-from postmortem.report.plotted import is_constant
 from postmortem.report.terminal.screen import render_screen
 from postmortem.report.wire import to_wire
 from postmortem.report.words import WORDS, Words

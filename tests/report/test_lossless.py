@@ -18,10 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import postmortem
+from postmortem.core.answer import SeriesView
 from postmortem.core.errors import InputError
-from postmortem.core.lines import ProcessId
+from postmortem.core.findings import ProcessId
 from postmortem.core.message import Message
-from postmortem.core.shown import SeriesView
 from postmortem.report import FORMS, render
 from postmortem.report.lossless import from_json, to_json
 from tests.report.samples import abstaining, hostile, lifted, rich

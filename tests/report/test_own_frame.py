@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.report.assistant_answer import build_answer
+from postmortem.report.assistant import build_answer
 
 LOG = Path(__file__).parents[1] / "data" / "exceptions" / "raise-from.log"
 FILE, LINE = "/home/ines/segm/raise_from.py", 5

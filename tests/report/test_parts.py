@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.core.lines import NOWHERE
-from postmortem.core.shown import Event, FirstFailure
-from postmortem.report.milestones import select_milestones
-from postmortem.report.parts import list_harmless_signatures
+from postmortem.core.answer import Event, FirstFailure
+from postmortem.core.findings import NOWHERE
+from postmortem.report.parts import list_harmless_signatures, select_milestones
 from tests.report.samples import rich
 
 FAILED = FirstFailure(0, NOWHERE, 9, None, "x")

@@ -5,7 +5,7 @@ from math import inf, nan
 
 import pytest
 
-from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.findings import NOWHERE, ProcessId
 from postmortem.core.message import cut
 from postmortem.report.plain import (
     format_number,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from math import nan
 
-from postmortem.report.plotted import build_curve, select_series
+from postmortem.report.curves import build_curve, select_series
 from tests.report.samples import a_series, series
 
 

@@ -2,10 +2,8 @@
 
 from dataclasses import replace
 
-from postmortem.core.answer import Verdict
-from postmortem.core.job_facts import Setting
-from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.core.shown import Event
+from postmortem.core.answer import Event, Verdict
+from postmortem.core.findings import NOWHERE, ProcessId, Setting
 from postmortem.report.redacted import redact
 from postmortem.report.redaction.redactor import Redactor
 from tests.report.samples import rich

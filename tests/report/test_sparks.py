@@ -4,7 +4,7 @@ from math import inf, nan
 
 import pytest
 
-from postmortem.report.sparks import draw_sparkline
+from postmortem.report.curves import draw_sparkline
 from tests.report.samples import a_series
 
 

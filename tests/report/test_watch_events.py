@@ -4,12 +4,11 @@ import json
 
 import pytest
 
-from postmortem.core.lines import ProcessId
+from postmortem.core.diagnosis import ENDS, KINDS, Ended, Noted, Warned
+from postmortem.core.findings import ProcessId
 from postmortem.core.message import Message, quote
-from postmortem.core.watching import ENDS, KINDS, Ended, Noted, Warned
 from postmortem.report.redaction.redactor import Redactor
-from postmortem.report.watch_events import EventFormatter, serialize_event, serialize_events
-from postmortem.report.words.watch_words import WATCH
+from postmortem.report.watch_events import WATCH, EventFormatter, serialize_event, serialize_events
 
 WARNED = Warned(
     "nan",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.job_facts import Setting
+from postmortem.core.findings import Setting
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import dump_json, read_schema, render_json, to_wire
 from tests.report.samples import HOSTILE, TOKEN, abstaining, hostile, rich

@@ -5,7 +5,7 @@ import string
 import pytest
 
 from postmortem.core.answer import Evidence, Fix, Verdict
-from postmortem.core.job_facts import Source
+from postmortem.core.findings import Source
 from postmortem.core.names import LANGUAGES, OUTCOMES, ROLES
 from postmortem.report.redaction.redactor import KINDS
 from postmortem.report.words import WORDS, Words

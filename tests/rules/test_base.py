@@ -8,7 +8,7 @@ import pytest
 from postmortem.core import resources
 from postmortem.core.errors import PatternError
 from postmortem.rules.base import NEARBY, Rule, _build_knowledge_base, load
-from postmortem.rules.causes import CauseRule
+from postmortem.rules.cause_rules import CauseRule
 from postmortem.rules.compile import compile_folders, strip_examples
 
 CAUSE = """\

@@ -6,7 +6,7 @@ import pytest
 
 from postmortem.core.errors import PatternError
 from postmortem.rules.base import load
-from postmortem.rules.conditions import ALWAYS, Conditions
+from postmortem.rules.cause_rules import ALWAYS, Conditions
 
 ENTRY = {
     "id": "rate-is-high",

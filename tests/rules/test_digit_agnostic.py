@@ -6,11 +6,11 @@ import re
 import pytest
 
 from postmortem import pipeline
-from postmortem.extraction.formats.pairs import PairReader
+from postmortem.extraction.formats.record_parts import PairReader
 from postmortem.reading.prefixes import clean
 from postmortem.rules.base import Format
-from postmortem.rules.digit_agnostic import build_any_digit_pattern, is_digit_agnostic
 from postmortem.rules.engine import compile_pattern
+from postmortem.rules.pattern_syntax import build_any_digit_pattern, is_digit_agnostic
 
 RULES = [rule for rule in pipeline.get_matcher(()).knowledge.formats if rule.kind == "metrics"]
 BLIND = [rule for rule in RULES if is_digit_agnostic(rule.match)]

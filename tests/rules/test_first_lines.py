@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from postmortem.extraction.columnar.rule_verdicts import (
+    find_required_word,
+    has_no_match_start,
+    must_match,
+)
 from postmortem.rules.base import Signature, load
-from postmortem.rules.first_lines import find_required_word, has_no_match_start, must_match
 
 NEWER = (
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total"

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from postmortem.core import resources
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
 from postmortem.diagnosis.detectors import registry
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Series
+from postmortem.extraction.proof import find_metric_errors
 from postmortem.rules.base import load
 from postmortem.rules.check import find_faults
-from postmortem.rules.metric_proof import find_metric_errors
-from postmortem.rules.yamlfile import read_yaml
+from postmortem.rules.compile import read_yaml
 
 ROWS: list[dict[str, Any]] = read_yaml(resources.find_folder("patterns") / "metrics.yaml")
 OWN = r"""

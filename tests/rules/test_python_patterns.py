@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.rules.python_patterns import find_required_words
+from postmortem.rules.pattern_syntax import find_required_words
 
 
 @pytest.mark.parametrize(

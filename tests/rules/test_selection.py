@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from postmortem.core.errors import UsageError
-from postmortem.rules.check import find_faults
-from postmortem.rules.selection import select_rules
+from postmortem.rules.check import find_faults, select_rules
 
 SIGNATURE = """\
 id: {name}

@@ -8,7 +8,7 @@ import pytest
 import postmortem
 from postmortem.core.errors import PatternError
 from postmortem.rules.base import load
-from postmortem.rules.yamlfile import read_yaml
+from postmortem.rules.compile import read_yaml
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{level + 1}: &a{level + 1} [{', '.join([f'*a{level}'] * 9)}]\n" for level in range(9)

@@ -1,15 +1,23 @@
-"""A helper process that does tasks for this one, one after the other.
+"""Processes that work for this one: a helper that does tasks, and the limits of any worker.
 
-In: a picklable function that gives who does the work; pieces of work. Out: what the work gives. Not
-here: the work, who does which piece, servers (`core.host.work_pool`).
+In: a picklable function that gives who does the work, pieces of work; a memory limit, a folder.
+Out: what the work gives, the same to the last bit; a process that ends with its parent and keeps to
+its limit. Not here: the work, who does which piece, the pool of a server (`core.host.work_pool`).
 
-It is started by a line of its own: the ways of the standard library run the caller's main module
-once more, or copy a process that may have threads. Whatever ends its parent ends it too, for its
-input ends then; the terminal's Ctrl-C is left to the parent.
+A helper is started by a line of its own: the ways of the standard library run the caller's main
+module once more, or copy a process that may have threads. Whatever ends its parent ends it too, for
+its input ends then; the terminal's Ctrl-C is left to the parent.
+
+What is sent is pickled, long arrays compressed: the steps and lines of a curve go on by little from
+one to the next, and their differences take an eighth of the room. An array in which that does not
+hold stands as it is.
 """
 
+import copyreg
+import io
 import json
 import mmap
+import multiprocessing
 import os
 import pickle
 import queue
@@ -18,11 +26,135 @@ import subprocess
 import sys
 import threading
 import traceback
+from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import IO, Any, Final
 
-from postmortem.core.host import packed_values
+_LONG: Final = 1000
+"""Figures that are worth a look at their differences."""
+_NARROW_TYPES: Final = ("int8", "int16", "int32")
+"""What differences are written as."""
+_ARRAY_TYPES: Final = {"d": ("float64", "int64"), "q": ("int64",)}
+"""By the code of an array, what its figures are taken for: as their bits, floats are whole too."""
+
+
+def pack_value(value: Any) -> memoryview:
+    """Give the bytes of a value."""
+    stream = io.BytesIO()
+    pickler = pickle.Pickler(stream, protocol=5)
+    pickler.dispatch_table = copyreg.dispatch_table | {array: _reduce_array}
+    pickler.dump(value)
+    return stream.getbuffer()
+
+
+def unpack_value(data: "memoryview | mmap.mmap") -> Any:
+    """Give the value of such bytes."""
+    return pickle.loads(data)  # noqa: S301 -- written by this very program
+
+
+def _reduce_array(figures: "array[Any]") -> tuple[Any, ...]:
+    """Say how an array is made again."""
+    code = figures.typecode
+    for kind in _ARRAY_TYPES.get(code, ()) if len(figures) >= _LONG else ():
+        found = _compute_differences(figures, kind)
+        if found is not None and _sum_differences(kind, *found) == figures.tobytes():
+            return _restore_array, (code, kind, *found)
+    return array, (code, figures.tobytes())
+
+
+def _compute_differences(figures: "array[Any]", kind: str) -> tuple[int, str, bytes] | None:
+    """Give the first figure, how wide the differences are, and these; None where they are wide."""
+    import numpy as np  # noqa: PLC0415 -- only long arrays pay for its import
+
+    with np.errstate(invalid="ignore"):
+        whole = np.frombuffer(figures, dtype=kind).astype(np.int64)
+    steps = np.diff(whole)
+    low, high = int(steps.min()), int(steps.max())
+    for width in _NARROW_TYPES:
+        if np.iinfo(width).min <= low and high <= np.iinfo(width).max:
+            return int(whole[0]), width, steps.astype(width).tobytes()
+    return None
+
+
+def _sum_differences(kind: str, first: int, width: str, differences: bytes) -> bytes:
+    """Give the bytes of the figures again."""
+    import numpy as np  # noqa: PLC0415 -- only long arrays pay for its import
+
+    steps = np.frombuffer(differences, dtype=width)
+    whole = np.empty(len(steps) + 1, dtype=np.int64)
+    whole[0] = first
+    np.cumsum(steps, out=whole[1:])
+    whole[1:] += first
+    return whole.astype(kind).tobytes()
+
+
+def _restore_array(
+    code: str, kind: str, first: int, width: str, differences: bytes
+) -> "array[Any]":
+    return array(code, _sum_differences(kind, first, width, differences))
+
+
+_MIB: Final = 2**20
+
+
+def end_with_parent() -> None:
+    """Let this process end when the one that started it is gone, however that ended."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_behind, args=[parent], daemon=True).start()
+
+
+def _end_behind(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
+
+
+def restrict_memory(mebibytes: int) -> None:
+    """Limit what this process may hold; 0 is no limit, nor is any where the system has none."""
+    if not mebibytes:
+        return
+    with suppress(ImportError, ValueError, OSError):
+        import resource  # noqa: PLC0415 -- not everywhere
+
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (mebibytes * _MIB, most))
+
+
+def is_lack_of_memory(error: BaseException) -> bool:
+    """Whether an error, or the one behind it, says that this process may hold no more.
+
+    Within a limit a `SystemError` says so too: compiled code that was refused memory and raised
+    nothing ("error return without exception set").
+    """
+    behind = error.__cause__
+    if isinstance(error, MemoryError):
+        return True
+    if isinstance(error, SystemError) and _is_memory_restricted():
+        return True
+    return behind is not None and is_lack_of_memory(behind)
+
+
+def _is_memory_restricted() -> bool:
+    with suppress(ImportError, ValueError, OSError):
+        import resource  # noqa: PLC0415 -- not everywhere
+
+        return resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY
+    return False
+
+
+@contextmanager
+def use_working_directory(folder: str | Path) -> Iterator[None]:
+    """Work in a folder, so that short names lead to the files in it."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
 
 _START: Final = (
     "import json, sys; sys.path[:] = json.loads(sys.stdin.buffer.readline()); from"
@@ -106,7 +238,7 @@ class HelperProcess:
 def unpack_result(packed: mmap.mmap) -> Any:
     """Give what a piece of work gave."""
     with packed:
-        return packed_values.unpack_value(packed)
+        return unpack_value(packed)
 
 
 def serve() -> None:
@@ -131,7 +263,7 @@ def serve() -> None:
 def _serve_requests(requests: "queue.SimpleQueue[Any]", answers: IO[bytes]) -> None:
     work = requests.get()()
     while True:
-        packed = packed_values.pack_value(work(requests.get()))
+        packed = pack_value(work(requests.get()))
         answers.write(len(packed).to_bytes(_SIZE, "little"))
         answers.write(packed)
         answers.flush()

@@ -1,29 +1,95 @@
 """Run a command, pass its output through and keep a copy.
 
 In: a command line. Out: `Done`: exit status as a shell would show it, and the signal's name. Not
-here: analysing the copy, what each place does with the output (`core.host.output_copy`,
-`core.host.output_forwarder`). Standard output and standard error stay apart for whoever reads them,
-and are joined in the copy in the order in which they came.
+here: analysing the copy, where it is kept (`core.host.files`). Standard output and standard error
+stay apart for whoever reads them, and are joined in the copy in the order in which they came.
 
 The command must not notice: its pipes are read to the end whatever becomes of the copy, of our own
 streams and of us. A sidecar holds them open, and reads on where this process is killed, or where
 the command leaves something behind that goes on writing.
+
+A thread writes to each of our standard streams, so that a reader that is slow, or stands still,
+holds up neither the log nor the other stream. A command is made to wait for it as it would without
+us, but later: once 16 MiB are waiting.
 """
 
 import os
 import selectors
 import signal
 import subprocess
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import IO, Final, NamedTuple
 
 from postmortem.core.errors import UsageError
-from postmortem.core.host.output_copy import KeptLog
-from postmortem.core.host.output_forwarder import OutputForwarder
-from postmortem.core.host.sidecar import Sidecar
-from postmortem.core.host.signals import Signals
+from postmortem.core.host.files import KeptLog
+from postmortem.core.host.signals import Sidecar, Signals
+from postmortem.core.host.streams import describe_stream_error, write_all
+
+_MOST_WAITING: Final = 16 << 20
+"""Bytes that may wait for the reader."""
+_LOOK_INTERVAL: Final = 0.2
+"""Seconds between two looks whether waiting still makes sense."""
+
+
+class OutputForwarder:
+    """One open file that output is passed on to."""
+
+    def __init__(self, number: int, name: str) -> None:
+        """Begin."""
+        self.name, self.lost, self.fault = name, 0, ""
+        self._number = number
+        self._queue: deque[bytes] = deque()
+        self._held = 0
+        self._changed = threading.Condition()
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def put(self, data: bytes, is_waiting: Callable[[], bool]) -> None:
+        """Pass a piece on; where too much is waiting already, stay as long as `is_waiting` says."""
+        with self._changed:
+            self._queue.append(data)
+            self._held += len(data)
+            self._changed.notify_all()
+            while self._held > _MOST_WAITING and is_waiting():
+                self._changed.wait(_LOOK_INTERVAL)
+
+    def finish(self, is_waiting: Callable[[float], bool]) -> None:
+        """Wait until all output is forwarded; what is left when the wait ends is lost.
+
+        Args:
+            is_waiting: says whether to stay, told for how many seconds the reader has taken
+                nothing.
+        """
+        with self._changed:
+            held, since = self._held, time.monotonic()
+            while self._held and is_waiting(time.monotonic() - since):
+                self._changed.wait(_LOOK_INTERVAL)
+                if self._held < held:
+                    held, since = self._held, time.monotonic()
+            if self._held:
+                self.lost += self._held
+                self.fault = self.fault or "its reader did not read on"
+                self._queue.clear()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                while not self._queue:
+                    self._changed.wait()
+                data = self._queue.popleft()
+            lost, error = write_all(self._number, data)
+            with self._changed:
+                self._held -= len(data)
+                self.lost += lost
+                if (
+                    error is not None
+                ):  # the next piece is tried all the same: a full disk may have room again
+                    self.fault = describe_stream_error(error)
+                self._changed.notify_all()
+
 
 _CHUNK: Final = 1 << 16
 _GRACE: Final = 0.3

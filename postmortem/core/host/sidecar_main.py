@@ -1,4 +1,4 @@
-"""The script that a sidecar process of `run` executes; `core.host.sidecar` starts it.
+"""The script that a sidecar process of `run` executes; `core.host.signals` starts it.
 
 In: numbers of open files: a socket to `run`, the log's, the pipes'. Out: when this process last
 received a signal; what is left in the pipes, in the log. Not here: anything else; the standard

@@ -1,9 +1,8 @@
-"""Read and write the standard streams of this process, whatever state they are in.
+"""The standard streams of this process, whatever state they are in, and the CPU cores it may use.
 
-They may be closed, full, broken or non-blocking.
-
-In: bytes and the number of an open file. Out: how many bytes were left over, and why. Not here:
-texts, and saying what went wrong (`cli.messages`).
+In: bytes and the number of an open file, which may be closed, full, broken or non-blocking. Out:
+how many bytes were left over, and why; a count of cores. Not here: texts, and saying what went
+wrong (`cli.messages`).
 """
 
 import errno
@@ -88,3 +87,10 @@ def flush_streams() -> OSError | None:
                 os.close(nowhere)
                 stream.flush()
     return fault
+
+
+def count_cores() -> int:
+    """Count the cores that this process may run on; at least one."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
 
-from postmortem.core.host.worker_process import end_with_parent
+from postmortem.core.host.helper_process import end_with_parent
 
 _Result = TypeVar("_Result")
 Ready = Callable[[], object]

@@ -10,26 +10,21 @@ import dataclasses
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.core.findings import Traceback
-from postmortem.core.job_facts import Attempt
+from postmortem.core.findings import Attempt, Traceback
 from postmortem.core.message import cut, quote
 from postmortem.diagnosis.case import attempts, failures, order, outcomes
-from postmortem.diagnosis.case import broad_matches as in_words
+from postmortem.diagnosis.case import final_errors as in_words
 from postmortem.diagnosis.case import relevance as standing
-from postmortem.diagnosis.case.completion_notices import find_completion_notices
 from postmortem.diagnosis.case.final_errors import FinalError, find_final_errors
-from postmortem.diagnosis.case.forwarded import forwarding
-from postmortem.diagnosis.case.interrupted import find_interrupted
-from postmortem.diagnosis.case.nonfatal import find_nonfatal
+from postmortem.diagnosis.case.nonfatal import find_interrupted, find_nonfatal, forwarding
 from postmortem.diagnosis.case.order_of_time import Clock, estimate_clock_skews
-from postmortem.diagnosis.case.reached_plan import find_reached_plan
-from postmortem.diagnosis.case.specificity import drop_less_specific, is_any_exception
+from postmortem.diagnosis.case.outcomes import find_completion_notices, find_reached_plan
+from postmortem.diagnosis.case.relevance import drop_less_specific, is_any_exception
 from postmortem.diagnosis.case.survived_errors import SurvivedErrors, is_outlived_by_run
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.curves.boosted_trees import CurveModel
 from postmortem.diagnosis.detectors import registry
-from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.observed import build_observed
+from postmortem.diagnosis.detectors.observed import Anomaly, build_observed
 from postmortem.extraction.extract import (
     Extract,
     Sighting,

@@ -1,24 +1,68 @@
 """List what may have ended the run: fatal findings, and tracebacks that no signature explains.
 
 In: findings and tracebacks of all sources, how many records followed each. Out: `Failure`s, in no
-order yet. Not here: which of them came first (`case.order`), what each of the other findings is
-still worth (`case.relevance`).
+order yet, each in the process that it belongs to: that of an exception that another process prints
+(collected, sent back, raised again) is the one that a line above names. Not here: which of them
+came first, who tells of a failure in other words (`case.order`), which process is meant by the
+first failure (`case.faulty_process`), what each of the other findings is still worth
+(`case.relevance`).
 
 A failure that the run survived is none: records follow it, or it was logged below ERROR by whoever
 caught it while something else failed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import bisect
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.core.findings import Finding, Traceback
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.diagnosis.case.forwarded_exceptions import build_process_lookup
+from postmortem.core.findings import NOWHERE, Finding, ProcessId, Traceback
+from postmortem.core.log_text import compile_lazily, parse_whole_number
 from postmortem.extraction.extract import Extract, Sighting, count_records_after
 from postmortem.extraction.trailing_context import CAUGHT
 from postmortem.rules.base import Signature
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.vocabulary import Trait, has_trait
+
+NAMED: Final = "context.exception-of-another"
+_BELOW: Final = 2
+"""Lines below the one that names a process, within which its traceback begins."""
+
+
+def build_process_lookup(
+    seen: Iterable[Sighting], tracebacks: Iterable[tuple[Traceback, int]]
+) -> Callable[[int, int], ProcessId]:
+    """Give a function from a source and a line to the process whose exception stands there.
+
+    It gives `NOWHERE` where a process speaks for itself, or where nothing tells.
+    """
+    named: dict[int, list[Finding]] = defaultdict(list)
+    for sighting in seen:
+        if sighting.finding.signature == NAMED:
+            named[sighting.finding.source].append(sighting.finding)
+    spans: dict[int, list[tuple[int, int, ProcessId]]] = defaultdict(list)
+    for traceback, _ in tracebacks if named else ():
+        for finding in named.get(traceback.source, ()):
+            if finding.line <= traceback.line <= finding.line + _BELOW:
+                span = (traceback.line, traceback.end_line, _find_process(finding))
+                spans[traceback.source].append(span)
+
+    def find_process(source: int, line: int) -> ProcessId:
+        known = sorted(spans.get(source, ()))
+        index = bisect.bisect_right(known, line, key=lambda span: span[0]) - 1
+        return known[index][2] if index >= 0 and line <= known[index][1] else NOWHERE
+
+    return find_process
+
+
+def _find_process(finding: Finding) -> ProcessId:
+    """Read the process off a line that names one."""
+    return ProcessId(
+        parse_whole_number(finding.capture("rank")),
+        parse_whole_number(finding.capture("local_rank")),
+        finding.capture("node"),
+        parse_whole_number(finding.capture("pid")),
+    )
+
 
 SURVIVED_RECORDS: Final = 3
 BUFFERED_RECORDS: Final = 20

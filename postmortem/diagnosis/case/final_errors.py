@@ -1,24 +1,28 @@
-"""Find the last error of a process when nothing else explains its end.
+"""Find the last error of a process where no rule knows a line, and match broad signatures on it.
 
-An exception without its traceback, a fatal error, a line logged as an error.
-
-In: the end of a source as text, the line of its last metric record. Out: `FinalError`.
-Not here: lines that a rule knows (`patterns/signatures`), tracebacks (`extraction.traceback`).
+In: the end of a source as text, the line of its last metric record, tracebacks and findings, the
+signatures. Out: `FinalError` (an exception without its traceback, a fatal error, a line logged as
+an error); findings of broad signatures, which go by words of the field. Not here: lines that a rule
+knows (`patterns/signatures`), tracebacks (`extraction.traceback`), whether a broad signature counts
+(`case.relevance`).
 
 Only the last few lines behind the last record count. A line is passed over if its figures make it a
-metric, if it says that the run goes on, or if it does.
+metric, if it says that the run goes on, or if it does. Elsewhere a broad signature is looked for
+only on lines that hold one of its literals, since they may be anything and are many. What a program
+said when it ended is one line, and is asked of all.
 """
 
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.core.findings import Traceback
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.findings import Finding, Traceback
+from postmortem.core.log_text import compile_lazily, get_last_draw
 from postmortem.core.printed_words import join_words
-from postmortem.core.visible import get_last_draw
-from postmortem.extraction.extract import Extract
+from postmortem.diagnosis.case.relevance import is_any_exception
+from postmortem.extraction.extract import Extract, Sighting
 from postmortem.reading.prefixes import LOUD, Cleaned, clean, has_srun_labels
+from postmortem.rules.base import KnowledgeBase, Signature
 
 _LOGS: Final = frozenset({"log", "notebook"})
 _MOST_LINES: Final = 5
@@ -151,4 +155,76 @@ def _build_exception(peeled: Cleaned, source: int, line: int, name: str, message
         end_offset=_END,
         time=peeled.time,
         level=peeled.level,
+    )
+
+
+_MOST: Final = 8
+"""Exceptions that are asked, the last ones."""
+_EXPLAINING: Final = frozenset({"cause", "consequence", "harmless"})
+"""Roles of what says what a line means."""
+
+
+def find_broad_matches(
+    extract: Extract, seen: Sequence[Sighting], knowledge: KnowledgeBase
+) -> Iterator[Sighting]:
+    """Give what broad signatures find in the last exceptions that no signature knows."""
+    known = {
+        (found.finding.source, line)
+        for found in seen
+        if found.finding.role in _EXPLAINING
+        and not is_any_exception(knowledge.by_id[found.finding.signature])
+        for line in range(found.finding.line, found.finding.end_line + 1)
+    }
+    matched: set[str] = set()
+    for traceback, before in _iter_exception_texts(extract, known):
+        text = f"{traceback.exception}: {traceback.message}".removeprefix(": ")
+        place = (traceback.source, traceback.exception_line)
+        if not traceback.message or place in known or text in matched:
+            continue
+        matched.add(text)
+        for rule in _iter_matching_rules(text, knowledge.signatures):
+            yield Sighting(_build_finding(rule, traceback, text), before, (0, ""))
+        if len(matched) == _MOST:
+            return
+
+
+def _iter_exception_texts(
+    extract: Extract, known: Collection[tuple[int, int]]
+) -> Iterator[tuple[Traceback, int]]:
+    """Give exceptions with their tracebacks, the last one first, then what logs end with."""
+    yield from reversed(extract.tracebacks)
+    lines: dict[int, set[int]] = {}
+    for source, line in known:
+        lines.setdefault(source, set()).add(line)
+    for _, words in find_final_errors(extract, lines):
+        yield words.traceback, sum(extract.records.values())
+
+
+def _iter_matching_rules(text: str, rules: Collection[Signature]) -> Iterator[Signature]:
+    for rule in rules:
+        if rule.broad and _is_match(rule, text):
+            yield rule
+
+
+def _is_match(rule: Signature, text: str) -> bool:
+    """Search a printed text; where that takes too long, nothing is known."""
+    try:
+        return rule.search(text) is not None
+    except TimeoutError:
+        return False
+
+
+def _build_finding(rule: Signature, traceback: Traceback, text: str) -> Finding:
+    return Finding(
+        rule.id,
+        rule.role,
+        traceback.source,
+        traceback.where,
+        traceback.exception_line,
+        traceback.exception_line,
+        max(traceback.offset, traceback.end_offset - 1),
+        text,
+        (),
+        traceback.time,
+        level=traceback.level,
     )

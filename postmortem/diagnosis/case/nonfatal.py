@@ -1,27 +1,144 @@
-"""Find what ended nothing: errors that recur while training goes on, and noise of a shutdown.
+"""Find what ended nothing: recurring errors, noise of a shutdown, exceptions that only echo others.
 
 In: findings and tracebacks of the last attempt, where a source says that the run is through. Out:
-the places of the findings that count for nothing. Not here: tracebacks (`case.survived_errors`),
-records that follow a single finding (`case.failures`).
+the places of the findings that count for nothing; the tracebacks that only forward another one, and
+the lines that name their exception; those that an interrupt from the keyboard brought about. Not
+here: tracebacks that the run survived (`case.survived_errors`), records that follow a single
+finding (`case.failures`), other stops (`case.order`).
 
 A sample that cannot be read, said nine times with training behind eight of them, did not end the
 run at the ninth. And whoever stops the processes of a run that is through stops no run.
+
+A data loader, a pool, an actor or whoever reads the output of a child raises an exception of its
+own whose message is the traceback of the real one; an exception group lists its members; and what a
+pool or a future raises again is chained to the traceback of the worker that raised it first.
+
+Ctrl-C reaches every process of a terminal. What reads from one that has left, a thread that pins
+memory or a pool, finds the other end of its pipe gone, often before the main thread has printed the
+interrupt itself.
 """
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from postmortem.core.findings import Finding, Traceback
-from postmortem.core.lines import ProcessId
+from postmortem.core.findings import Finding, ProcessId, Traceback
+from postmortem.core.log_text import compile_lazily
 from postmortem.diagnosis.case.attempts import START
 from postmortem.diagnosis.case.failures import QUOTED, SURVIVED_RECORDS
-from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.observed import Anomaly
 from postmortem.extraction.extract import Extract, Sighting, count_records_after
 from postmortem.extraction.trailing_context import gives_up, goes_on, is_handled
 from postmortem.reading.windows import is_same_process
 from postmortem.rules.base import Signature
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.vocabulary import Trait, has_trait
+
+Place = tuple[int, int]
+_HANDS_ON: Final = compile_lazily(
+    r"(?:ExceptionGroup|ProcessRaisedException|RemoteTraceback|RayTaskError(?:\(\w+\))?)$"
+)
+_MOST_BETWEEN: Final = 4
+"""Lines between an exception's class and the traceback that its message quotes."""
+_MOST_CHAINED: Final = 6
+"""Lines between a traceback and one that is chained to it."""
+
+
+def forwarding(tracebacks: Iterable[tuple[Traceback, int]]) -> dict[Place, Place]:
+    """Give the tracebacks that hand on another one: source and offset of both."""
+    ordered = sorted(
+        (traceback for traceback, _ in tracebacks),
+        key=lambda traceback: (traceback.source, traceback.offset),
+    )
+    return dict(_iter_pairs(ordered))
+
+
+def _iter_pairs(ordered: Sequence[Traceback]) -> Iterator[tuple[Place, Place]]:
+    for outer, inner in itertools.pairwise(ordered):
+        if not (outer.source == inner.source and is_same_process(outer.where, inner.where)):
+            continue
+        if _is_quoting(outer, inner):
+            yield _place_traceback(outer), _place_traceback(inner)
+        elif _is_raising_again(inner, outer):
+            yield _place_traceback(inner), _place_traceback(outer)
+
+
+def _is_quoting(outer: Traceback, inner: Traceback) -> bool:
+    """Say whether the message of an exception is the traceback of another one."""
+    is_on_line = inner.line == outer.exception_line
+    is_behind = 0 < inner.line - outer.exception_line <= _MOST_BETWEEN
+    is_near = is_on_line or is_behind or outer.exception_line < inner.line <= outer.end_line
+    is_quoted = (
+        is_on_line
+        or inner.wrapped
+        or outer.message.rstrip().endswith(":")
+        or _HANDS_ON.search(outer.exception) is not None
+    )
+    return bool(outer.exception) and not inner.chained and is_near and is_quoted
+
+
+def _is_raising_again(later: Traceback, first: Traceback) -> bool:
+    """Say whether an exception is that of the traceback before it, which it is chained to."""
+    return (
+        later.chained
+        and later.line - first.end_line <= _MOST_CHAINED
+        and _get_words(later) == _get_words(first)
+    )
+
+
+def _get_words(traceback: Traceback) -> tuple[str, str]:
+    return traceback.exception.rpartition(".")[2], (traceback.message.splitlines() or [""])[
+        0
+    ].strip()
+
+
+def _place_traceback(traceback: Traceback) -> Place:
+    return traceback.source, traceback.offset
+
+
+_INTERRUPT: Final = "KeyboardInterrupt"
+_PEER_GONE: Final = (
+    "ConnectionResetError",
+    "ConnectionRefusedError",
+    "ConnectionAbortedError",
+    "BrokenPipeError",
+    "EOFError",
+    "FileNotFoundError",
+)
+"""What a process meets whose partner has left; a socket in a folder is then a missing file."""
+_BETWEEN_PROCESSES: Final = compile_lazily(
+    r"(?:^|[/\\])(?:multiprocessing|concurrent[/\\]futures|asyncio)[/\\]\w+\.py$"
+)
+_NEAR: Final = 80
+"""Lines between both, tracebacks of other helpers among them."""
+
+
+def find_interrupted(tracebacks: Iterable[tuple[Traceback, int]]) -> list[Traceback]:
+    """List the exceptions that an interrupt from the keyboard explains."""
+    every = [traceback for traceback, _ in tracebacks]
+    interrupts = [found for found in every if found.exception.endswith(_INTERRUPT)]
+    return [
+        met
+        for met in every
+        if interrupts and _is_peer_gone(met) and any(_is_near(met, one) for one in interrupts)
+    ]
+
+
+def _is_peer_gone(traceback: Traceback) -> bool:
+    """Say whether a connection between processes was found without its other end."""
+    inner = traceback.raising_frame()
+    return (
+        traceback.exception.endswith(_PEER_GONE)
+        and traceback.own_frame() is None
+        and inner is not None
+        and _BETWEEN_PROCESSES.search(inner.file) is not None
+    )
+
+
+def _is_near(met: Traceback, interrupt: Traceback) -> bool:
+    behind = interrupt.line - met.end_line
+    return met.source == interrupt.source and -_NEAR <= behind <= _NEAR
+
 
 _OFTEN: Final = 3
 """Times that the run has gone on behind the same before it is taken for its habit."""
@@ -32,8 +149,6 @@ _PROSE: Final = 400
 """Characters of a line without a level that is no message: a sample, a document, an answer."""
 _THROUGH: Final = "closing-words"
 _BAR_AT_ZERO: Final = "context.bar-at-zero"
-Place = tuple[int, int]
-"""A source and a byte offset."""
 
 
 def find_nonfatal(
@@ -60,13 +175,13 @@ def find_nonfatal(
         *_iter_handled(seen, extract, ends),
         *_iter_far_from_end(seen, extract, rules),
     ]
-    usual = {_place(finding) for finding in survived if not _is_within(finding, uncaught)}
+    usual = {_place_finding(finding) for finding in survived if not _is_within(finding, uncaught)}
     return frozenset(
-        usual | {_place(finding) for finding in _find_shutdown_noise(seen, extract, known)}
+        usual | {_place_finding(finding) for finding in _find_shutdown_noise(seen, extract, known)}
     )
 
 
-def _place(finding: Finding) -> Place:
+def _place_finding(finding: Finding) -> Place:
     return finding.source, finding.offset
 
 

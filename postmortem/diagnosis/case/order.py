@@ -1,37 +1,241 @@
 """Order the failures of a job over files, processes and attempts.
 
-In: what may have ended the run (`case.failures`), with a clock. Out: `Failure`s, the first the
-first. Not here: what each of the other findings is still worth (`case.relevance`), which attempt
-counts (`case.attempts`).
+In: what may have ended the run (`case.failures`), findings, a clock. Out: `Failure`s, the first the
+first; how far a reporter is from the origin, the processes that an agent names as the root cause;
+whether a watchdog of a collective fired because another process had failed before. Not here: what
+each of the other findings is still worth (`case.relevance`), which attempt counts
+(`case.attempts`), the clock (`case.order_of_time`).
 
 A process that says itself what went wrong comes before a launcher that tells how a process ended,
-and that before a process that waited for another in vain. Among equals the clock decides;
-torchelastic's root cause only where the process has left a record of its exception; else it is the
-order in which the agent looked, and decides between files without clocks only. What the process's
-own file says stands for copies of it in a console log or in an error file.
+and that before a process that waited for another in vain. What stopped a whole job from outside
+comes before the processes that were only hit by it. Among equals the clock decides; torchelastic's
+root cause only where the process has left a record of its exception; else it is the order in which
+the agent looked, and decides between files without clocks only. What the process's own file says
+stands for copies of it in a console log or in an error file.
 """
 
-from collections.abc import Container, Mapping, Sequence
-from typing import NamedTuple
+import re
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
-from postmortem.core.findings import Traceback
-from postmortem.core.job_facts import Source
-from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.findings import NOWHERE, Finding, ProcessId, Source, Traceback
+from postmortem.core.log_text import compile_lazily, parse_whole_number
 from postmortem.core.message import Message
 from postmortem.diagnosis.case.failures import Failure, list_possible_failures, move_to_front
 from postmortem.diagnosis.case.order_of_time import Clock
-from postmortem.diagnosis.case.reporter_rank import (
-    ITSELF,
-    compute_reporter_rank,
-    find_root_cause_processes,
-    is_named,
-)
-from postmortem.diagnosis.case.stops import put_stop_reason_first, put_watchdog_before_stop
-from postmortem.diagnosis.case.waiting import put_failed_before_waiting
 from postmortem.extraction.extract import Extract, Sighting
 from postmortem.reading.windows import is_same_process
 from postmortem.rules.base import Signature
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.vocabulary import Trait, has_trait
+
+ROOT_CAUSE: Final = "context.elastic-root-cause"
+NO_FILE: Final = "<N/A>"
+ITSELF: Final = 0
+_LAUNCHER, _WAITED, _LOST = 1, 2, 3
+_MOST_TEXT: Final = 600
+_IN_VAIN: Final = compile_lazily(
+    r"Timed out waiting \d{1,12}ms for (?:recv|send|data)|wait timeout after \d{1,12}ms"
+    r"|waiting for clients\b|(?:^|: )Socket Timeout\s*(?:$|\n)"
+    r"|\d{1,6}/\d{1,6} clients joined|The client has timed out after|(?:failed to"
+    r" pass|successfully reached) monitoredBarrier"
+)
+_PEER_GONE: Final = compile_lazily(
+    r"Connection (?:closed|reset) by peer|Connection refused.{0,80}remote worker|Broken"
+    r" pipe|application timeout caused pair closure"
+    r"|Got completion from peer .{0,80}status=12\b"
+    r"|\bconnect to \S{1,80} (?:returned|failed ?:) Connection refused"
+    r"|remote process exited or there was a network error|Socket closed"
+    r"|Connection was likely closed|failed to recv, got 0 bytes|^-- Process \d+ terminated",
+)
+
+_OF_ANOTHER: Final = compile_lazily(
+    r"(?:Train(?:ing|er)?|Task|Job|Worker|Child|Remote|Actor|Trial|Tune|Raylet)[A-Za-z]{0,20}"
+    r"(?:Failed|Died|Crashed|Unavailable)[A-Za-z]{0,12}\Z|(?:RayTask|RayActor|Tune)Error\Z"
+)
+"""Exceptions in which a driver says that one of its processes has failed."""
+_OF_SOME: Final = compile_lazily(r"\bCheckpointException\Z")
+"""Exceptions that every process raises once it knows which of them have failed."""
+
+
+def compute_reporter_rank(failure: Failure, rules: Mapping[str, Signature]) -> int:
+    """Rank the reporter of a failure: `ITSELF` for the process that failed."""
+    finding, traceback = failure.finding, failure.traceback
+    if _is_of_another(failure):
+        return _LAUNCHER
+    if traceback is not None:
+        return _rank_by_exception(traceback)
+    if finding is None:
+        return ITSELF
+    is_launcher = rules[finding.signature].told_by == "launcher"
+    return _LAUNCHER if is_launcher else _rank_by_text(finding.text)
+
+
+def _rank_by_exception(traceback: Traceback) -> int:
+    """Rank the reporter by the class of its exception, else by its text."""
+    if traceback.exception.endswith("ProcessRaisedException"):
+        return _LOST
+    if _OF_ANOTHER.search(traceback.exception.partition("(")[0]):
+        return _LAUNCHER
+    if _OF_SOME.search(traceback.exception):
+        return _WAITED
+    return _rank_by_text(traceback.message)
+
+
+def _is_of_another(failure: Failure) -> bool:
+    """Say whether a process prints the exception of another rank than its own."""
+    reported, own = failure.reported_process.rank, failure.where.rank
+    return reported is not None and own is not None and reported != own
+
+
+def _rank_by_text(text: str) -> int:
+    """Recognise by the text a process that waited for its peer or lost it."""
+    beginning = text[:_MOST_TEXT]
+    if _IN_VAIN.search(beginning):
+        return _WAITED
+    return _LOST if _PEER_GONE.search(beginning) else ITSELF
+
+
+def find_root_cause_processes(seen: Iterable[Sighting]) -> dict[bool, set[ProcessId]]:
+    """Give the processes that agents name as the root cause.
+
+    By whether they have left a record of their exception.
+    """
+    found: dict[bool, set[ProcessId]] = {True: set(), False: set()}
+    for sight in seen:
+        if sight.finding.signature == ROOT_CAUSE:
+            captures = dict(sight.finding.captures)
+            process = ProcessId(
+                parse_whole_number(captures["rank"]),
+                parse_whole_number(captures["local_rank"]),
+                None,
+                None,
+            )
+            found[captures.get("error_file", NO_FILE) != NO_FILE].add(process)
+    return found
+
+
+def is_named(where: ProcessId, roots: Iterable[ProcessId]) -> bool:
+    """Say whether a label names one of the processes that an agent has named."""
+    return any(_is_of(where, root) for root in roots)
+
+
+def _is_of(where: ProcessId, root: ProcessId) -> bool:
+    """Say whether a label names the process of a rank and local rank."""
+    if where.rank is not None:
+        return where.rank == root.rank
+    return where.local_rank is not None and where.local_rank == root.local_rank
+
+
+_WATCHDOG: Final = compile_lazily(
+    r"Watchdog caught collective operation timeout(?:.*?ran for (?P<milliseconds>\d{1,10})"
+    r" milliseconds)?"
+)
+_OF_COLLECTIVES: Final = compile_lazily(
+    r"nccl|DistBackendError|ProcessGroup|collective|watchdog|distributed|timed? ?out", re.IGNORECASE
+)
+
+
+def is_collective_wait(finding: Finding | None) -> bool:
+    """Say whether a finding reports that a collective timed out waiting for a peer."""
+    return finding is not None and _WATCHDOG.search(finding.text) is not None
+
+
+def may_have_waited(finding: Finding, failure: Failure, clock: Clock) -> bool:
+    """Say whether a watchdog's collective may have waited for a failed process of another file.
+
+    Where no time is printed, it fired so long after the last one as it says.
+    """
+    match = _WATCHDOG.search(finding.text)
+    if match is None or finding.source == failure.source:
+        return False
+    passed = float(match["milliseconds"] or 0) / 1000 if finding.time is None else 0.0
+    return clock.may_precede(
+        (failure.source, failure.offset), (finding.source, finding.offset), passed
+    )
+
+
+def put_failed_before_waiting(
+    failures: list[Failure], rules: Mapping[str, Signature], clock: Clock
+) -> list[Failure]:
+    """Put a process that failed before the watchdog that waited for it.
+
+    Unless the clock says that it failed later.
+    """
+    watchdog = failures[0].finding if failures else None
+    if watchdog is None or not is_collective_wait(watchdog):
+        return failures
+    own = next(
+        (
+            failure
+            for failure in failures
+            if failure.source != watchdog.source
+            and _is_own_failure(failure, rules)
+            and may_have_waited(watchdog, failure, clock)
+        ),
+        None,
+    )
+    return move_to_front(own, failures)
+
+
+def _is_own_failure(failure: Failure, rules: Mapping[str, Signature]) -> bool:
+    """Say whether a process reports its own failure, and not that of a collective."""
+    signature = failure.finding.signature if failure.finding is not None else ""
+    if has_trait(signature, Trait.ENDS_THE_JOB):
+        return False
+    signature = f" {signature}"
+    return compute_reporter_rank(failure, rules) == ITSELF and not _OF_COLLECTIVES.search(
+        failure.format_line() + signature
+    )
+
+
+def put_watchdog_before_stop(failures: list[Failure]) -> list[Failure]:
+    """Put a watchdog before a stop from outside that is reported without a comparable clock.
+
+    A collective that has waited for its whole time-out began to wait long before anything that
+    ends the job in seconds.
+    """
+    stop = failures[0] if failures else None
+    if stop is None or not has_trait(_get_signature_id(stop), Trait.ENDS_THE_JOB):
+        return failures
+    return _put_first_match(
+        failures,
+        lambda failure: (
+            is_collective_wait(failure.finding)
+            and failure.source != stop.source
+            and (failure.time is None or stop.time is None)
+        ),
+    )
+
+
+def put_stop_reason_first(failures: list[Failure]) -> list[Failure]:
+    """Put the file that says why a job was stopped before processes that only got the signal.
+
+    The signal and the record of it come within the same second, each by another clock.
+    """
+    hit = failures[0] if failures else None
+    if hit is None or not has_trait(_get_signature_id(hit), Trait.SIGNAL_WITHOUT_REASON):
+        return failures
+    return _put_first_match(
+        failures,
+        lambda failure: (
+            has_trait(_get_signature_id(failure), Trait.STOPPED_FROM_OUTSIDE)
+            and not has_trait(_get_signature_id(failure), Trait.SIGNAL_WITHOUT_REASON)
+            and failure.source != hit.source
+        ),
+    )
+
+
+def _put_first_match(failures: list[Failure], is_it: Callable[[Failure], bool]) -> list[Failure]:
+    """Put the first failure of which something holds before all others."""
+    found = next(filter(is_it, failures), None)
+    if found is None:
+        return failures
+    return [found, *(failure for failure in failures if failure is not found)]
+
+
+def _get_signature_id(failure: Failure) -> str:
+    return failure.finding.signature if failure.finding is not None else ""
+
 
 Sources = Sequence[Source[Message]]
 

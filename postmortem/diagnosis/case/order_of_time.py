@@ -18,7 +18,7 @@ import statistics
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 from postmortem.reading.prefixes import clean, convert_to_seconds, get_time_basis
 
 HALF_A_DAY: Final = 43_200.0

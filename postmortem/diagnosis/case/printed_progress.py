@@ -14,12 +14,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core import names
-from postmortem.core.job_facts import Setting
-from postmortem.core.lazy_regex import compile_lazily, compile_lazily_with_words
+from postmortem.core.findings import Setting
+from postmortem.core.log_text import (
+    compile_lazily,
+    compile_lazily_with_words,
+    normalise_step,
+    parse_number,
+)
 from postmortem.extraction.extract import Extract
-from postmortem.extraction.facts.number_texts import normalise_step, parse_number
 from postmortem.extraction.facts.series import Series
-from postmortem.extraction.recurring_lines import unfold_lines
+from postmortem.extraction.kept_lines import unfold_lines
 
 _NUMBER: Final = r"\d[\d,]{0,14}(?:\.\d{1,4})?[KkM]?(?![\w.]{0,16}\d)"
 _GAP: Final = (

@@ -18,13 +18,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import ANSI, compile_lazily
 from postmortem.core.names import EPOCH
-from postmortem.core.visible import ANSI
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.clock import parse_time
 from postmortem.extraction.facts.series import Series
-from postmortem.extraction.recurring_lines import RecurringLine, get_wording
+from postmortem.extraction.kept_lines import RecurringLine, get_wording
 from postmortem.reading.prefixes import clean, convert_to_seconds, get_time_basis
 
 _LONGEST_OPENING: Final = 80

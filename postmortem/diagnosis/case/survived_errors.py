@@ -13,9 +13,8 @@ arrives behind standard error.
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
-from postmortem.core.findings import Finding, Traceback
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE, Finding, Traceback
+from postmortem.core.log_text import compile_lazily
 from postmortem.diagnosis.case.failures import (
     QUOTED,
     SURVIVED_RECORDS,
@@ -34,7 +33,7 @@ from postmortem.extraction.trailing_context import (
 )
 from postmortem.reading.windows import is_same_process
 from postmortem.rules.base import Signature
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.vocabulary import Trait, has_trait
 
 _Found = TypeVar("_Found", Traceback, Sighting)
 _LAST_LINES: Final = 2

@@ -9,15 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from postmortem.core.findings import Finding, Traceback
-from postmortem.core.job_facts import Attempt, Environment, Setting, Source
+from postmortem.core.findings import Attempt, Environment, Finding, Setting, Source, Traceback
 from postmortem.core.message import Message
 from postmortem.diagnosis.case.failures import Failure
 from postmortem.diagnosis.case.outcomes import name_outcome
-from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.observed import Anomaly
 from postmortem.extraction.extract import Extract
-from postmortem.rules.anomaly_type import AnomalyType
 from postmortem.rules.base import load
+from postmortem.rules.vocabulary import AnomalyType
 
 
 @dataclass(frozen=True, slots=True)

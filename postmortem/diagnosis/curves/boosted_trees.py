@@ -2,7 +2,7 @@
 
 In: the path of a model, features by name. Out: the share of each class, and which features carried
 it. Not here: the features (`detectors.curve_features`), fitting (`learn.curve_fitting`), what
-follows for the verdict (`detectors.unsound_curves`).
+follows for the verdict (`detectors.curve_features`).
 
 A tree is a list of nodes, the root first: the index of its feature (-1 in a leaf), its threshold,
 the index of the node for values up to the threshold, of the one for larger values, the side that a

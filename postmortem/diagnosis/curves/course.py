@@ -1,12 +1,19 @@
-"""Measure the course of one curve: how far it came, what it lost again, how noisy it is.
+"""Measure the course of one curve, over the last training that its process shows.
 
-In: the values of a curve, and which way is better. Out: measures by name, each free of the curve's
-unit. Not here: which curve is the loss (`detectors.role_curves`), what two curves say together
-(`detectors.curve_features`).
+In: the series of one process; the values of a curve, and which way is better. Out: the same series,
+of the last training alone; measures by name, each free of the curve's unit: how far it came, what
+it lost again, how noisy it is. Not here: which curve is the loss (`detectors.curve_roles`), what
+two curves say together (`detectors.curve_features`), attempts, which are starts of the program
+(`case.attempts`).
 
 Every measure is NaN where the curve is too short for it. A long curve is looked at in `BINS` means,
 so that a measure takes the same time for any length; extremes, jumps and values that are not finite
 are those of all values.
+
+A curve of two trainings (folds, stages, runs of a search) is none: what falls from the second to
+the first is no spike, and the best of one fold is not the best of all. A training begins anew where
+the epoch is back at its first one, or, in a log without epochs, where the step is. A step that
+counts within each epoch is back many times, at even distances: that is no beginning.
 """
 
 import itertools
@@ -15,13 +22,16 @@ import statistics
 from collections.abc import Sequence
 from typing import Final
 
+from postmortem.core import names
+from postmortem.extraction.facts.series import Series
+
 BINS: Final = 240
 _TINY: Final = 1e-12
-_MOST: Final = 1e3
+_LARGEST_RATIO: Final = 1e3
 """Bound of every ratio: beyond it only the sign matters."""
 _SMOOTHED_FROM: Final = 20
 """Values from which on the best one is that of a running median."""
-_FEWEST: Final = 3
+_FEWEST_FINITE: Final = 3
 MEASURES: Final = (
     "count",
     "nonfinite",
@@ -76,7 +86,7 @@ def measure_course(values: Sequence[float], *, is_higher_better: bool) -> dict[s
     found["count"] = math.log10(len(values))
     found["nonfinite"] = 1 - len(finite) / len(values)
     found["ends_nonfinite"] = float(not math.isfinite(values[-1]))
-    if len(finite) < _FEWEST:
+    if len(finite) < _FEWEST_FINITE:
         return found
     sign = 1.0 if is_higher_better else -1.0
     exact = [max(-1e150, min(1e150, value)) * sign for value in finite]
@@ -99,13 +109,13 @@ def take_means(values: Sequence[float], most: int) -> list[float]:
 def get_levels(curve: Sequence[float]) -> tuple[float, float]:
     """Give the level at which a curve begins, a mean, and the one at which it ends, a median."""
     few = max(1, len(curve) // 20)
-    last = max(1 if len(curve) < 10 else _FEWEST, len(curve) // 10)
+    last = max(1 if len(curve) < 10 else _FEWEST_FINITE, len(curve) // 10)
     return statistics.fmean(curve[:few]), statistics.median(curve[-last:])
 
 
 def compute_ratio(part: float, whole: float) -> float:
     """Divide within bounds."""
-    return max(-_MOST, min(_MOST, part / max(abs(whole), _TINY)))
+    return max(-_LARGEST_RATIO, min(_LARGEST_RATIO, part / max(abs(whole), _TINY)))
 
 
 def compute_size(value: float) -> float:
@@ -179,3 +189,98 @@ def _count_repeats(values: Sequence[float]) -> int:
     return next(
         (count for count, value in enumerate(reversed(values)) if value != values[-1]), len(values)
     )
+
+
+_COUNTED: Final = (names.LOSS, names.EVAL_LOSS)
+_FEWEST_OF_TRAINING: Final = 4
+"""Records that make a training of its own."""
+_SHARE: Final = 0.34
+"""Share of the longest training from which on the last one is judged, not the one before it."""
+_MOST_BEGINNINGS: Final = 64
+"""Beginnings beyond which a counter counts something else."""
+_EVEN: Final = 3
+"""Beginnings at even distances that are those of epochs."""
+
+
+def select_last_training(series: Sequence[Series]) -> Sequence[Series]:
+    """Give the series within the last training that has records enough; all if there is but one."""
+    starts = _find_starts(series)
+    if not starts:
+        return series
+    main = max(series, key=lambda one: one.points)
+    first, end = _choose_span(main, starts)
+    if end is not None and any(_is_broken_behind(one, end) for one in series):
+        return series
+    return _cut_all(series, first, end)
+
+
+def _choose_span(main: Series, starts: Sequence[int]) -> tuple[int, int | None]:
+    """Choose the last training with records enough: its first line, and its last unless it is open.
+
+    Args:
+        main: the longest series.
+        starts: the lines at which a training begins anew.
+    """
+    ends = [*(start - 1 for start in starts), None]
+    spans = list(zip([0, *starts], ends, strict=True))
+    counts = [
+        main.count_within(low, main.lines[-1] if high is None else high) for low, high in spans
+    ]
+    least = max(_FEWEST_OF_TRAINING, _SHARE * max(counts))
+    long = [span for span, count in zip(spans, counts, strict=True) if count >= least]
+    return long[-1] if long else (0, None)
+
+
+def _cut_all(series: Sequence[Series], first: int, end: int | None) -> Sequence[Series]:
+    """Give the series that have points between two lines, without their other points."""
+    full = [one for one in series if one.points]
+    last = max(one.lines[-1] for one in full) if end is None else end
+    return [part for one in full if (part := one.within(first, last)).points]
+
+
+def _is_broken_behind(series: Series, line: int) -> bool:
+    """Say whether a series is first not finite behind a line: that must not be left out."""
+    return series.first_nonfinite is not None and series.first_nonfinite.line > line
+
+
+def _find_starts(series: Sequence[Series]) -> list[int]:
+    """Give the raw lines at which a training begins anew."""
+    epochs = [
+        one for one in series if one.name == names.EPOCH and one.points >= _FEWEST_OF_TRAINING
+    ]
+    if epochs:
+        longest = max(epochs, key=lambda one: one.points)
+        return _find_returns(longest.values, longest.lines)
+    counted = [
+        one
+        for name in _COUNTED
+        for one in series
+        if one.name == name and one.points >= _FEWEST_OF_TRAINING and not math.isnan(one.steps[0])
+    ]
+    if not counted:
+        return []
+    starts = _find_returns(counted[0].steps, counted[0].lines)
+    return [] if _is_even(starts, counted[0]) else starts
+
+
+def _find_returns(counter: Sequence[float], lines: Sequence[int]) -> list[int]:
+    """Give the lines at which a counter is back where it began, or before that."""
+    placed = sorted(zip(lines, counter, strict=True))
+    first = placed[0][1]
+    found = [
+        line
+        for (_, earlier), (line, later) in itertools.pairwise(placed)
+        if later < earlier and later <= first
+    ]
+    return found if len(found) <= _MOST_BEGINNINGS else []
+
+
+def _is_even(starts: Sequence[int], series: Series) -> bool:
+    """Say whether about as many records lie between all beginnings."""
+    if len(starts) < _EVEN:
+        return False
+    counts = [
+        series.count_within(low, high - 1)
+        for low, high in itertools.pairwise([series.lines[0], *starts])
+    ]
+    return max(counts) - min(counts) <= max(1, max(counts) // 10)

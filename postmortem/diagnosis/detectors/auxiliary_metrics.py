@@ -1,12 +1,15 @@
-"""Detect metrics besides the loss that no sound run prints: not finite, absurd, 0, or gone.
+"""Detect metrics besides the loss that no sound run prints, learning rates among them.
 
 In: the curves of one process. Out: the anomalies `nan-metric`, `metric-absurd`, `zero-gradient`,
-`loss-vanishes`. Not here: the training loss and the gradients' own ways (`detectors.nonfinite`,
-`detectors.gradients`), parts of a loss (`detectors.nonfinite_metrics`), scores
-(`detectors.scores`).
+`loss-vanishes`; `high-rate`, `tiny-rate`, and of rates that do not move although a schedule is
+running `rate-standstill`, `rate-zero-throughout`. Not here: the training loss and the gradients'
+own ways (`detectors.nonfinite`, `detectors.gradients`), parts of a loss
+(`detectors.nonfinite_metrics`), scores (`detectors.scores`), rates that a setting tells
+(`patterns/causes`).
 """
 
 import bisect
+import itertools
 import math
 import re
 import statistics
@@ -14,12 +17,16 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily, count_digits
 from postmortem.core.message import say
-from postmortem.diagnosis.detectors.aligned import Curves, find_first_nonfinite, show
-from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.loss_of_training import WORTH
-from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.observed import (
+    WORTH,
+    Anomaly,
+    Curves,
+    Observed,
+    find_first_nonfinite,
+    show,
+)
 from postmortem.extraction.facts.series import Point, Series
 
 _REPORTED_ELSEWHERE: Final = frozenset(
@@ -54,7 +61,7 @@ _TIMES: Final = 1e6
 _LARGE: Final = 1e6
 _NEVER: Final = 1e10
 """Beyond it such a figure is absurd in the first record already."""
-_FEWEST: Final = 3
+_FEWEST_BEFORE: Final = 3
 _SOME: Final = 6
 _MOSTLY: Final = 0.8
 _RECOVERED: Final = 20
@@ -174,7 +181,7 @@ def detect_astronomic_jump(observed: Observed) -> Iterable[Anomaly]:
         most, points = 0.0, curves.finite(name)
         for index, point in enumerate(points):
             size = abs(point.value)
-            if index >= _FEWEST and size > max(_NEVER, _TIMES * most):
+            if index >= _FEWEST_BEFORE and size > max(_NEVER, _TIMES * most):
                 message = say("{name} {shown}", name=name, shown=show(point))
                 return [curves.shape("metric-absurd", message, point.line)]
             most = max(most, size)
@@ -215,7 +222,7 @@ def _has_to_learn(curves: Curves) -> bool:
 def _get_min_record_count(curves: Curves) -> int:
     """Give the records that show it: fewer where rewards differ, of which a gradient comes."""
     spread = [point.value for name in curves.of("reward-spread") for point in curves.finite(name)]
-    return _FEWEST - 1 if spread and min(spread) > 0 else _FEWEST
+    return _FEWEST_BEFORE - 1 if spread and min(spread) > 0 else _FEWEST_BEFORE
 
 
 def detect_vanished_loss(observed: Observed) -> Iterable[Anomaly]:
@@ -241,3 +248,82 @@ def detect_vanished_loss(observed: Observed) -> Iterable[Anomaly]:
             )
             return [curves.shape("loss-vanishes", message, printed[before])]
     return []
+
+
+_TINY: Final = 1e-8
+"""With this rate no float32 weight of usual size moves by a step of an Adam-like optimiser."""
+_HIGH: Final = 1e-3
+_FEWEST_RATES: Final = 5
+_MANY: Final = 20
+_SAME: Final = 0.95
+"""Share of its first level below which a loss has fallen."""
+
+
+def detect_unusual_learning_rate(observed: Observed) -> Iterable[Anomaly]:
+    """Find a rate far above or below what is usual for Adam-like optimisers on transformers."""
+    points = observed.curves.finite(names.LEARNING_RATE)
+    top = max(points, key=lambda point: point.value, default=None)
+    if top is None:
+        return []
+    if top.value == 0.0 and _is_loss_flat_at_zero_rate(observed, len(points)):
+        message = say(
+            "learning rate 0 in all {count} records, and the loss does not fall",
+            count=len(points),
+        )
+        return [observed.curves.shape("rate-zero-throughout", message, points[0].line)]
+    if 0 < top.value < _TINY and len(points) >= _FEWEST_RATES:
+        message = say("learning rate at most {top:g}", top=top.value)
+        return [observed.curves.shape("tiny-rate", message, top.line)]
+    if top.value < _HIGH:
+        return []
+    message = say("learning rate up to {top:g}", top=top.value)
+    return [observed.curves.shape("high-rate", message, top.line)]
+
+
+def _is_loss_flat_at_zero_rate(observed: Observed, count: int) -> bool:
+    """Say whether a loss stays where it is for as many records as a rate of 0 is printed.
+
+    What is printed as 0 may be another rate than the one that is applied, or one of few digits.
+    """
+    loss = observed.loss
+    return loss is not None and count >= _MANY and loss.tail >= _SAME * loss.head > 0
+
+
+def detect_constant_learning_rate(observed: Observed) -> Iterable[Anomaly]:
+    """Find a learning rate that does not move although a schedule is running."""
+    rates = observed.curves.points(names.LEARNING_RATE)
+    still = [
+        current
+        for previous, current in itertools.pairwise(rates)
+        if previous.value == current.value
+    ]
+    if not still or not _has_begun(rates) or not _is_schedule(rates):
+        return []
+    message = say(
+        "learning rate {rate:g} printed twice or more ({still} of {count} intervals do not move)",
+        rate=still[0].value,
+        still=len(still),
+        count=len(rates) - 1,
+    )
+    return [observed.curves.shape("rate-standstill", message, still[0].line)]
+
+
+def _has_begun(rates: Sequence[Point]) -> bool:
+    """Say whether a rate takes several values, or waits at the 0 from which a warm-up starts."""
+    return len({point.value for point in rates}) >= 2 or rates[0].value == 0.0
+
+
+def _is_schedule(rates: Sequence[Point]) -> bool:
+    """Say whether a rate is meant to move.
+
+    One that is constant by design, flat at its round peak, or printed with too few digits to move,
+    is no standstill.
+    """
+    values = [point.value for point in rates]
+    top = max(values)
+    still = sum(
+        previous == current and (previous < top or count_digits(top) >= 6)
+        for previous, current in itertools.pairwise(values)
+    )
+    starts_at_zero = values[0] == values[1] == 0.0
+    return starts_at_zero or (still > 0 and any(count_digits(value) >= 7 for value in set(values)))

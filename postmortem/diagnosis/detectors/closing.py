@@ -10,17 +10,15 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
+from postmortem.core.log_text import compile_lazily, get_last_draw
 from postmortem.core.message import cut, quote
 from postmortem.core.printed_words import join_words
-from postmortem.core.visible import get_last_draw
-from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.ending import BAR_PART, NEARLY, PART
-from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.observed import Anomaly, Observed
 from postmortem.extraction.trailing_context import split_level
 from postmortem.reading.prefixes import LOUD, clean
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.vocabulary import Trait, has_trait
 
 _MOST_TEXT: Final = 200
 _MOST_LINES: Final = 60

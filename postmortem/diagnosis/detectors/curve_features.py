@@ -1,19 +1,26 @@
-"""Measure all curves of a process: the features by which the model of curves judges a run.
+"""Measure all curves of a process as features, and judge by bounds or by the model of curves.
 
-In: the curves of one process, the facts of its log. Out: features by name, NaN where nothing tells.
-Not here: the measures of one curve (`curves.course`), the model (`curves.boosted_trees`).
+In: the curves of one process, the facts of its log, what else was found. Out: features by name, NaN
+where nothing tells; the anomalies of `patterns/anomalies` whose `when` states bounds that are kept,
+or that have a `curve_class`, or the doubt that remains. Not here: the measures of one curve
+(`curves.course`), the model (`curves.boosted_trees`), what a class means for a cause
+(`patterns/causes`).
 
 Names of features are `ROLE.MEASURE` for a curve and `PAIR.MEASURE` for two of them. A model is
-trained on these names: one that it does not find is NaN to it, so that features may be added.
+trained on these names: one that it does not find is NaN to it, so that features may be added. The
+model is asked only of a run that shows no failure and no other anomaly that is bad
+(`Observed.is_undecided`): what a log proves is not put to the vote.
 """
 
 import itertools
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from postmortem.core import names
+from postmortem.core.message import say
+from postmortem.diagnosis.curves.boosted_trees import SOUND, CurveModel
 from postmortem.diagnosis.curves.course import (
     MEASURES,
     compute_ratio,
@@ -21,18 +28,21 @@ from postmortem.diagnosis.curves.course import (
     get_levels,
     measure_course,
 )
-from postmortem.diagnosis.detectors.aligned import Curves, as_share
-from postmortem.diagnosis.detectors.baseline import list_class_counts
-from postmortem.diagnosis.detectors.objectives import (
+from postmortem.diagnosis.detectors.chance_level import list_class_counts
+from postmortem.diagnosis.detectors.curve_roles import (
+    BESIDE,
+    RoleCurve,
+    choose_role_curves,
     is_adversarial,
     is_policy,
     is_rewarded,
     is_rise_expected,
 )
-from postmortem.diagnosis.detectors.role_curves import BESIDE, RoleCurve, choose_role_curves
+from postmortem.diagnosis.detectors.observed import Anomaly, Curves, Observed, as_share
 from postmortem.diagnosis.detectors.scores import SHARES
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.facts.series import Point
+from postmortem.rules.vocabulary import AnomalyType, FeatureCondition
 
 JUDGED: Final = ("loss", "eval_loss", "score", "eval_score", "reward", "eval_reward")
 """Roles of which the whole course is measured."""
@@ -265,3 +275,121 @@ def _measure_loss_scale(curves: Curves) -> float:
         return math.nan
     drops = [later < earlier for earlier, later in itertools.pairwise(values)]
     return sum(drops) / len(drops)
+
+
+_FEWEST_JUDGED: Final = 4
+"""Records of a curve below which no curve is judged."""
+
+
+def choose_judged_curves(curves: Curves) -> dict[str, RoleCurve]:
+    """Choose the curves with finite values by their roles; none if all of them are too short."""
+    roles = {
+        role: chosen
+        for role, chosen in choose_role_curves(curves).items()
+        if curves.finite(chosen.name)
+    }
+    most = max((curves.count(chosen.name) for chosen in roles.values()), default=0)
+    return roles if most >= _FEWEST_JUDGED else {}
+
+
+def detect_curve_conditions(observed: Observed) -> Iterator[Anomaly]:
+    """Find curves whose features keep the bounds of an anomaly."""
+    kinds = [kind for kind in observed.anomaly_types.values() if kind.when]
+    roles = choose_judged_curves(observed.curves)
+    if not kinds or not roles:
+        return
+    features = compute_features(observed.curves, observed.facts)
+    for kind in kinds:
+        held = _find_condition(kind, features, roles)
+        if held is not None:
+            yield describe_course(observed.curves, kind.id, roles[held.role])
+
+
+def _find_condition(
+    kind: AnomalyType, features: Mapping[str, float], roles: Mapping[str, RoleCurve]
+) -> FeatureCondition | None:
+    return next((one for one in kind.when if one.role in roles and one.holds(features)), None)
+
+
+def describe_course(curves: Curves, name: str, role: RoleCurve) -> Anomaly:
+    """Tell the course of a curve, and the line from which on it is no longer better."""
+    points = curves.finite(role.name)
+    choose = max if role.is_higher_better else min
+    best = choose(points, key=lambda point: point.value)
+    message = say(
+        "{name} {first:.4g} at first, {best:.4g} at best, {last:.4g} at last, {count} records",
+        name=role.name,
+        first=points[0].value,
+        best=best.value,
+        last=points[-1].value,
+        count=len(points),
+    )
+    return curves.shape(name, message, best.line)
+
+
+_SURE: Final = 0.8
+"""Share of all faults together from which on the likeliest of them is said.
+
+Set on sound logs of public repositories, none of which is in the training set (MODEL_CARD.md).
+"""
+_DOUBTFUL: Final = 0.5
+"""Share from which on a run is not called sound with certainty.
+
+Of logs that were said to have ended well, eleven of 80 reached it, among them all four that had
+not.
+"""
+
+
+def detect_unsound_curves(
+    last: Observed, whole: Observed | None, open_model: Callable[[], CurveModel]
+) -> Iterator[Anomaly]:
+    """Find curves that resemble those of runs with a silent fault.
+
+    Args:
+        last: the view of the last training of a process, which is judged.
+        whole: the view of all its trainings, which may cast doubt on the last one; None if that is
+            the only one.
+        open_model: gives the model.
+    """
+    roles = choose_judged_curves(last.curves)
+    if not roles:
+        return
+    model = open_model()
+    features = compute_features(last.curves, last.facts)
+    shares = model.compute_shares(features)
+    doubt = 1.0 - shares.pop(SOUND, 1.0)
+    best = max(shares, key=shares.__getitem__)
+    kinds = [
+        kind.id
+        for kind in last.anomaly_types.values()
+        if kind.curve_class == best and not any(one.holds(features) for one in kind.contradicted_by)
+    ]
+    if doubt >= _SURE and kinds:
+        name = kinds[0]
+    elif max(doubt, _doubt_all_trainings(whole, model)) >= _DOUBTFUL:
+        name = "unlike-sound-runs"
+    else:
+        return
+    yield describe_course(last.curves, name, _find_telling_role(model, features, best, roles))
+
+
+def _doubt_all_trainings(whole: Observed | None, model: CurveModel) -> float:
+    """Give the share of all faults for the trainings of a process together; 0 if it is but one."""
+    if whole is None:
+        return 0.0
+    shares = model.compute_shares(compute_features(whole.curves, whole.facts))
+    return 1.0 - shares.get(SOUND, 1.0)
+
+
+def _find_telling_role(
+    model: CurveModel, features: Mapping[str, float], best: str, roles: Mapping[str, RoleCurve]
+) -> RoleCurve:
+    """Give the curve whose measures moved the model most."""
+    pulls = dict.fromkeys(roles, 0.0)
+    for name, pull in model.compute_pulls(features, best).items():
+        role = {"losses": "eval_loss", "scores": "eval_score"}.get(
+            name.split(".")[0], name.split(".")[0]
+        )
+        if role in pulls:
+            pulls[role] += pull
+    return roles[max(pulls, key=pulls.__getitem__)]

@@ -1,26 +1,109 @@
 """Detect steps that consist mostly of waiting for data, each of them or in stalls.
 
-In: the curves of one process. Out: the anomalies `input-bound`, `input-starved`. Not here: how fast
-the steps are (`detectors.speed`), parts of a step that no format reads (`detectors.printed_waits`).
+In: the curves of one process; the lines of records where parts of a step are printed that no format
+reads (`data 1.9s | forward 0.1s`). Out: the anomalies `input-bound`, `input-starved`. Not here: how
+fast the steps are (`detectors.speed`).
 
 Loaders with several workers often give data in gulps: most steps wait for nothing, every few steps
 one waits for all of them. The median of such steps tells nothing, the sum does, if the records are
-those of all steps: of records now and then, the first of each epoch alone would be a stall.
+those of all steps: of records now and then, the first of each epoch alone would be a stall. Printed
+parts have whatever names, and one of them may be the whole. What is read must be told by its name,
+the rest by its unit alone.
 """
 
 import itertools
 import math
+import re
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core import names
+from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import Message, say
-from postmortem.diagnosis.detectors.aligned import Curves
-from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.observed import Observed
-from postmortem.diagnosis.detectors.printed_waits import detect_waits_in_step_parts
-from postmortem.diagnosis.detectors.speed import format_unit
+from postmortem.diagnosis.detectors.observed import Anomaly, Curves, Observed
+from postmortem.diagnosis.detectors.speed import format_unit, get_longest_series_points
+
+_PART: Final = compile_lazily(
+    r"(?<![\w.])(?P<name>[A-Za-z][\w. ]{0,24}?)\s?[:=(]?\s{0,4}"
+    r"(?P<value>\d{1,6}\.\d{1,9})\s?(?P<unit>ms|s(?:ec(?:ond)?s?)?)(?![\w/%])"
+)
+_WAIT: Final = compile_lazily(
+    r"(?:^|[\s_.])(?:data|load(?:ing|er)?|read(?:ing|er)?|fetch(?:ing)?|input|io|prefetch|wait)"
+    r"(?:[\s_.]?(?:time|cost|data|batch|load\w{0,3}|wait\w{0,3}|read\w{0,3}|fetch\w{0,3}))?$",
+    re.IGNORECASE,
+)
+_NO_PART: Final = compile_lazily(r"eta|elapsed|remain|since|start|avg|mean|epoch", re.IGNORECASE)
+_FEWEST_WITH_PARTS: Final = 3
+_NEARLY_ALL_OF_PARTS: Final = 0.8
+_LONG_WAIT: Final = 0.5
+"""Seconds of each step."""
+_SAME: Final = 0.7
+"""Share of the sum of the other parts from which on the longest of them is the whole of all."""
+_LONGEST: Final = 400
+
+
+class _Parts(NamedTuple):
+    line: int
+    wait: float
+    whole: float
+
+
+def detect_waits_in_step_parts(observed: Observed, curves: Curves) -> Iterable[Anomaly]:
+    """Detect steps whose printed parts are mostly waiting for data.
+
+    Args:
+        observed: holds the lines.
+        curves: of the process that is looked at, without times of a step.
+    """
+    found = list(_iter_step_parts(observed, curves))
+    # The first step is none like the others.
+    late = found[1:] if len(found) > _FEWEST_WITH_PARTS else found
+    if len(late) < _FEWEST_WITH_PARTS or any(
+        step.wait < _NEARLY_ALL_OF_PARTS * step.whole for step in late
+    ):
+        return []
+    wait, whole = (
+        statistics.median(figures)
+        for figures in zip(*((step.wait, step.whole) for step in late), strict=True)
+    )
+    if wait < _LONG_WAIT:
+        return []
+    message = say(
+        "data {part:.4g} s of {whole:.4g} s a step ({share:.0%}), medians of {count} records",
+        part=wait,
+        whole=whole,
+        share=wait / whole,
+        count=len(late),
+    )
+    return [curves.shape(name, message, late[0].line) for name in ("input-bound", "input-starved")]
+
+
+def _iter_step_parts(observed: Observed, curves: Curves) -> Iterator[_Parts]:
+    """Yield the wait and the total of each record that prints both."""
+    lines = {point.line for point in get_longest_series_points(curves)}
+    for number, text in observed.kept_lines(curves.source) if lines else ():
+        if number in lines and len(text) <= _LONGEST:
+            found = _parse_step_parts(number, text)
+            if found is not None:
+                yield found
+
+
+def _parse_step_parts(number: int, text: str) -> _Parts | None:
+    """Parse the parts of a step on a line; None where waiting, or everything else, is missing."""
+    waits, others = [], []
+    for part in _PART.finditer(text):
+        seconds = float(part["value"]) / (1000.0 if part["unit"] == "ms" else 1.0)
+        if _WAIT.search(part["name"]):
+            waits.append(seconds)
+        elif not _NO_PART.search(part["name"]):
+            others.append(seconds)
+    if not waits or not others:
+        return None
+    wait, most = max(waits), max(others)
+    is_whole = most >= wait and most >= _SAME * (wait + sum(others) - most)
+    return _Parts(number, wait, most if is_whole else wait + sum(others))
+
 
 _MOSTLY: Final = 0.5
 """Share of a step beyond which waiting for data is most of it."""
@@ -37,7 +120,7 @@ _STEPS_OF_A_MEAN: Final = 50
 """Steps behind the first record that a mean of them is to hold."""
 _LONG_MEAN: Final = 0.3
 _TWICE: Final = 2
-_FEWEST: Final = 3
+_FEWEST_STEPS: Final = 3
 _SOME: Final = 5
 _SEVERAL: Final = 8
 _WHOLE: Final = 1.2
@@ -45,7 +128,7 @@ _WHOLE: Final = 1.2
 _STALLS: Final = 3
 _OFTEN: Final = 6
 """Of so many steps at least one is a stall."""
-_LONG: Final = 5.0
+_STALL_TIMES: Final = 5.0
 """Times the usual step that a stall takes."""
 _WORTH: Final = 10.0
 """Seconds of waiting altogether below which stalls say nothing."""
@@ -71,7 +154,7 @@ def detect_data_waits(observed: Observed) -> Iterator[Anomaly]:
         yield curves.shape("input-starved", *waits)
         return
     steps = _list_waits_after_first(curves)
-    if len(steps) < _FEWEST:
+    if len(steps) < _FEWEST_STEPS:
         return
     share = statistics.median(step.wait / step.whole for step in steps)
     if _MOSTLY <= share < _WHOLE:
@@ -108,7 +191,7 @@ def _find_waits_in_few_records(curves: Curves, unit: str) -> tuple[Message, int]
     steps = _list_waits(curves)
     if (unit and not unit.startswith("s")) or not _TWICE <= len(steps) < _SEVERAL:
         return None
-    share = _ALL_BUT if len(steps) <= _FEWEST else _NEARLY_ALL
+    share = _ALL_BUT if len(steps) <= _FEWEST_STEPS else _NEARLY_ALL
     waits = all(
         max(_SECOND, share * step.whole) <= step.wait <= _WHOLE * step.whole for step in steps
     )
@@ -160,7 +243,9 @@ def _detect_data_stalls(curves: Curves, steps: Sequence[_Wait], unit: str) -> It
     """Find stalls that take up most of the time of consecutive steps."""
     usual = statistics.median(step.whole for step in steps)
     stalls = [
-        step for step in steps if step.wait >= _MOSTLY * step.whole and step.whole >= _LONG * usual
+        step
+        for step in steps
+        if step.wait >= _MOSTLY * step.whole and step.whole >= _STALL_TIMES * usual
     ]
     whole, part = sum(step.whole for step in steps), sum(step.wait for step in steps)
     if (

@@ -1,26 +1,28 @@
 """Detect how a run without a failure ends: at its last step, with a marker, or without either.
 
-In: series, and the number of steps that the records or the log name as the whole; the outcome, and
-what else was found. Out: the anomalies `last-step`, `finished`, `no-record`,
-`no-failure-shown`, `steady-records`. Not here: the outcome, lines that say that a run is through
-(`patterns/signatures/healthy`, `detectors.closing`).
+In: series, the number of steps that the records or the log name as the whole; the whole of a short
+log; the outcome, and what else was found. Out: the anomalies `last-step`, `finished`, `no-record`,
+`no-failure-shown`, `steady-records`, and `only-notices` of a short log that holds warnings and no
+sign of a failure. Not here: the outcome, lines that say that a run is through
+(`patterns/signatures/healthy`, `detectors.closing`), warnings that are known by name
+(`patterns/signatures`), a planned end that no line names (`detectors.planned_end`).
 """
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
+from postmortem.core.log_text import compile_lazily, get_last_draw
 from postmortem.core.message import cut, quote, say
-from postmortem.core.visible import get_last_draw
-from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.observed import Observed
-from postmortem.diagnosis.detectors.stalled_output import STEP
+from postmortem.core.printed_words import join_words
+from postmortem.diagnosis.detectors.observed import Anomaly, Observed
+from postmortem.diagnosis.detectors.progress_lines import STEP
 from postmortem.extraction.facts.series import Series, is_nameless
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.reading.prefixes import LOUD, Cleaned, clean
+from postmortem.rules.vocabulary import Trait, has_trait
 
 _ENDS: Final = ("last-step", "closing-words", "last-epoch", "planned-end", "closing-results")
 _FEWEST: Final = 10
@@ -31,7 +33,7 @@ _STACKS: Final = compile_lazily(
     r"|Thread (?:\d{1,6} \(|0x)|\[New LWP |Attaching to |0x[0-9a-f]{6,16} in )"
 )
 """How the stacks of py-spy, faulthandler and gdb begin, below a date or not."""
-_MOST_TEXT: Final = 200
+_MOST_MARKER: Final = 200
 _SEVERAL: Final = 5
 """Records that show how a run goes."""
 NEARLY: Final = 0.9
@@ -109,7 +111,7 @@ def detect_completion(observed: Observed) -> Iterable[Anomaly]:
         None,
     )
     if marker is not None:
-        message = quote(cut(marker.text, _MOST_TEXT))
+        message = quote(cut(marker.text, _MOST_MARKER))
         return [Anomaly("finished", message, marker.source, NOWHERE, marker.line)]
     ends = (observed.known.get(name) for name in _ENDS)
     end = next((anomaly for anomaly in ends if anomaly is not None), None)
@@ -179,3 +181,65 @@ def _find_signs_of_work(observed: Observed) -> list[Anomaly]:
 def _find_last_record(observed: Observed) -> tuple[int, int]:
     """Give the source whose records were read first, and the raw line of its last one."""
     return next(iter(observed.last_records.items()), (0, 1))
+
+
+_MOST_LINES: Final = 30
+_MOST_NOTICE: Final = 160
+_TELLING: Final = frozenset({"cause", "consequence", "warning"})
+"""Roles of what a rule says of a failure."""
+_QUIET: Final = frozenset({"TRACE", "DEBUG", "INFO"})
+_WARNED: Final = compile_lazily(
+    r"^(?:\S{1,300}:\d{1,6}: )?(?:[A-Z]\w{0,40}Warning: |warning: |\[?warn(?:ing)?\b)|"
+    + join_words("warns"),
+    re.IGNORECASE,
+)
+_REST: Final = compile_lazily(r"^\s+\S|^\s*$")
+"""The source line below a warning of Python, and blank lines."""
+_ALARMING: Final = compile_lazily(
+    r"error|exception|traceback|fail|fatal|abort|kill|crash|cannot|can't|could(?: not|n't)|unable"
+    r"|not (?:found|available|installed|enough|match)|no such|no module|denied|refused"
+    r"|time[d ]* ?out|out of memory|\bnans?\b|\binf\b|overflow|illegal|invalid|missing|corrupt"
+    r"|\bexit|terminat|insufficient|mismatch|unsupported|not support|exceed"
+    r"|too (?:long|old|large|small|few|many)|unreachable|interrupt|cancel|stuck|hang|slow|wait"
+    r"|no (?:cuda|gpu)|on (?:the )?cpu|" + join_words("fails"),
+    re.IGNORECASE,
+)
+
+
+def detect_only_warnings(observed: Observed) -> Iterable[Anomaly]:
+    """Find a text of warnings alone, none of which is a failure by its words."""
+    has_findings = any(finding.role in _TELLING for finding, _ in observed.findings)
+    is_more = (
+        has_findings
+        or any(observed.records.values())
+        or observed.tracebacks
+        or len(observed.tails) != 1
+    )
+    if is_more or observed.outcome not in {"incomplete", "unknown", "not-a-training-log"}:
+        return
+    source, (first, text) = next(iter(observed.tails.items()))
+    rows = [clean(line) for line in text.split("\n")]
+    if first == 1 and len(rows) <= _MOST_LINES and not _ALARMING.search(text):
+        warned = _find_first_warning(rows)
+        if warned is not None:
+            message = say(
+                "nothing but notices — {text}",
+                text=cut(rows[warned].text.strip(), _MOST_NOTICE),
+            )
+            yield Anomaly("only-notices", message, source, NOWHERE, warned + 1)
+
+
+def _find_first_warning(rows: Sequence[Cleaned]) -> int | None:
+    """Give the first row that warns, where all rows do or are what stands around warnings."""
+    warned = [
+        number
+        for number, row in enumerate(rows)
+        if row.level.startswith("WARN") or _WARNED.search(row.text) is not None
+    ]
+    is_calm = all(
+        number in warned
+        or row.level in _QUIET
+        or (row.level not in LOUD and _REST.match(row.text) is not None)
+        for number, row in enumerate(rows)
+    )
+    return warned[0] if warned and is_calm else None

@@ -11,11 +11,10 @@ first failure: what is held there is not held by this run.
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
+from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import quote, say
-from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.observed import Anomaly, Observed
 from postmortem.extraction.facts.fact_store import Testimony
 
 _MIB: Final = 1024.0

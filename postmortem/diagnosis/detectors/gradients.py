@@ -13,10 +13,8 @@ from typing import Final
 
 from postmortem.core import names
 from postmortem.core.message import say
-from postmortem.diagnosis.detectors.aligned import Curves, show
-from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.explosions import explosion_start
-from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.jumps import explosion_start
+from postmortem.diagnosis.detectors.observed import Anomaly, Curves, Observed, show
 from postmortem.extraction.facts.series import Point
 
 _HUGE: Final = 1e5

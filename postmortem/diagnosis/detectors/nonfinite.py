@@ -2,9 +2,8 @@
 
 In: the curves of one process. Out: the anomalies `nan-loss`, `nan-first-record`,
 `nan-before-update`, `nan-in-interval`, `nan-zero-gradient`, `nan-recovers`, `nan-after-runup`,
-`nan-out-of-flat`, `inf-at-half-range`. Not here: a NaN that is hidden (`detectors.hidden_loss`),
-other figures than the loss (`detectors.nonfinite_metrics`), gradients that grow
-(`detectors.gradients`).
+`nan-out-of-flat`, `inf-at-half-range`. Not here: a NaN that is hidden, other figures than the loss
+(`detectors.nonfinite_metrics`), gradients that grow (`detectors.gradients`).
 """
 
 import itertools
@@ -14,9 +13,7 @@ from typing import Final
 
 from postmortem.core import names
 from postmortem.core.message import Message, join_list, say
-from postmortem.diagnosis.detectors.aligned import Curves, format_position, show
-from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.observed import Anomaly, Curves, Observed, format_position, show
 from postmortem.extraction.facts.series import Point
 
 _WIDE: Final = 5

@@ -15,13 +15,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
+from postmortem.core.log_text import compile_lazily, get_last_draw
 from postmortem.core.message import Message, say
-from postmortem.core.visible import get_last_draw
-from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.ending import PART, is_cut_short
-from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.observed import Anomaly, Observed
 from postmortem.extraction.facts.series import Series
 
 _FEWEST: Final = 10

@@ -16,13 +16,11 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.core.findings import Finding
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.findings import NOWHERE, Finding, ProcessId
+from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import SEMICOLON, Message, cut, join_list, quote, say
-from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.collectives import format_ranks
-from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.observed import Anomaly, Observed
 from postmortem.diagnosis.detectors.waiting_ranks import ABSENT, ALIKE, OUTLIER
 
 REPORT: Final = "context.ras-report"

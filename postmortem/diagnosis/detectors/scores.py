@@ -1,23 +1,97 @@
-"""Detect a score that is lost again: accuracies, rewards, returns.
+"""Detect what scores tell: a clear rise, a loss of what was reached, 0 or one output throughout.
 
-In: the curves of one process. Out: the anomalies `collapse`, `reward-sinks`. Not here: scores that
-never rise (`detectors.curve_conditions`), the spread of rewards, the entropy of a policy
-(`detectors.policy`), losses (`detectors.trend`).
+In: the curves of one process; both ends of each source for samples. Out: the anomalies
+`score-rises` (something is learnt, whatever the loss shows), `collapse` and `reward-sinks`
+(accuracies, rewards, returns that are lost again), `nothing-moves` (an object detector whose
+average precision stays at 0), `collapse` too where samples with different references all get the
+same output. Not here: scores that never rise (`detectors.curve_features`), the spread of rewards,
+the entropy of a policy (`detectors.collapse`), losses (`detectors.trend`).
 """
 
 import itertools
+import math
+import re
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from postmortem.core.message import say
-from postmortem.diagnosis.detectors.aligned import Curves
-from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.core import names
+from postmortem.core.findings import NOWHERE
+from postmortem.core.log_text import compile_lazily
+from postmortem.core.message import cut, quote, say
+from postmortem.diagnosis.curves.course import get_levels, measure_course
+from postmortem.diagnosis.detectors.curve_roles import RoleCurve, choose_role_curves
+from postmortem.diagnosis.detectors.observed import Anomaly, Curves, Observed
+
+_ROLES: Final = ("eval_score", "score", "eval_reward", "reward")
+_OF_VALIDATION: Final = ("eval_score", "eval_reward")
+_FEWEST_OF_COURSE: Final = 4
+"""Records that show a course."""
+_RISE: Final = 0.1
+"""Share of the larger level by which a score is better at last than at first; of what is a share
+itself, also that much of the whole."""
+_WHOLE: Final = 100
+"""Per cent."""
+_KEPT: Final = 0.35
+"""Share of what was won that may be lost again."""
+_BY_NOISE: Final = 4.0
+"""Times its usual step by which it has risen."""
+
+
+def detect_rising_score(observed: Observed) -> Iterator[Anomaly]:
+    """Find a score that is clearly better at last than at first."""
+    curves = observed.curves
+    chosen = find_risen_score(curves)
+    if chosen is not None:
+        points = curves.finite(chosen.name)
+        message = say(
+            "{name} {first:.4g} at first, {last:.4g} at last",
+            name=chosen.name,
+            first=points[0].value,
+            last=points[-1].value,
+        )
+        yield curves.shape("score-rises", message, points[-1].line)
+
+
+def find_risen_score(curves: Curves, *, of_validation: bool = False) -> RoleCurve | None:
+    """Give the score or reward that tells most, if it has risen; None otherwise.
+
+    The validation goes before the training: what is learnt by heart only proves nothing.
+
+    Args:
+        curves: of one process.
+        of_validation: leave the training out.
+    """
+    roles = choose_role_curves(curves)
+    asked = _OF_VALIDATION if of_validation else _ROLES
+    told = next((roles[role] for role in asked if role in roles), None)
+    return told if told is not None and _is_risen(curves, told) else None
+
+
+def has_risen_reward(curves: Curves) -> bool:
+    """Say whether a reward has risen: the loss of a value function grows with the returns."""
+    roles = choose_role_curves(curves)
+    told = [roles[role] for role in ("eval_reward", "reward") if role in roles]
+    return bool(told) and all(_is_risen(curves, one) for one in told)
+
+
+def _is_risen(curves: Curves, chosen: RoleCurve) -> bool:
+    values = [point.value for point in curves.finite(chosen.name)]
+    if len(values) < _FEWEST_OF_COURSE:
+        return False
+    course = measure_course(values, is_higher_better=chosen.is_higher_better)
+    step = statistics.median(abs(later - earlier) for earlier, later in itertools.pairwise(values))
+    first, _ = get_levels(values)
+    gained = abs(statistics.median(values[-max(1, len(values) // 3) :]) - first)
+    is_kept = not math.isnan(course["lost_share"]) and course["lost_share"] <= _KEPT
+    is_share = chosen.is_higher_better and min(values) >= 0 and max(values) <= _WHOLE
+    least = _RISE * (_WHOLE if max(values) > 1 else 1) if is_share else 0.0
+    return course["change"] >= _RISE and is_kept and gained >= max(least, _BY_NOISE * step)
+
 
 SHARES: Final = ("accuracy", "top-accuracy", "retrieval", "agreement")
 """Classes of metrics that say how many answers are right."""
-_FEWEST: Final = 8
+_FEWEST_SCORES: Final = 8
 _FEW: Final = 3
 _NOTHING: Final = 0.1
 """Share of its early level below which a score is gone."""
@@ -52,7 +126,7 @@ def _detect_sinking_reward(curves: Curves) -> list[Anomaly]:
     for name in list_score_names(curves):
         points = curves.finite(name)
         values = [point.value for point in points]
-        if not _FEW < len(values) < _FEWEST or values[-1] >= 0 or not _is_reward(name):
+        if not _FEW < len(values) < _FEWEST_SCORES or values[-1] >= 0 or not _is_reward(name):
             continue
         first = max(abs(value) for value in values[:2])
         is_lower = all(
@@ -84,7 +158,7 @@ def list_score_names(curves: Curves) -> list[str]:
 
 def _find_score_drop(values: Sequence[float]) -> tuple[float, float, int] | None:
     """Give the best level, the last one, and where it was lost; None where it was not."""
-    if len(values) < _FEWEST:
+    if len(values) < _FEWEST_SCORES:
         return None
     return _find_drop_to_zero(values) or _find_drop_from_gain(values)
 
@@ -122,3 +196,85 @@ def _find_drop_from_gain(values: Sequence[float]) -> tuple[float, float, int] | 
     limit = first + 0.5 * gain
     lost = (index for index in range(early.index(best) + 1, len(values)) if values[index] < limit)
     return best, late, next(lost, len(values) - 1)
+
+
+_PRECISION: Final = compile_lazily(r"(?:^|[_/-])m?AP(?:50|_?0\.5)?$")
+_LOWEST: Final = 0.006
+_SEVERAL: Final = 3
+_EVALUATIONS: Final = 12
+_OF_COCO: Final = "coco-eval"
+"""What evaluates a trained model; others begin with an evaluation of one that is not."""
+
+
+def detect_zero_precision(observed: Observed) -> Iterable[Anomaly]:
+    """Find a precision of about 0 in many evaluations, or where no loss shows an early run."""
+    curves = observed.curves
+    for name in curves.called(_PRECISION):
+        points = curves.finite(name)
+        values = [abs(point.value) for point in points]
+        is_trained = bool(points) and (
+            curves.by_name[name].producer == _OF_COCO or points[0].step > 0
+        )
+        has_loss = names.LOSS in curves.by_name
+        is_enough = len(values) >= (_EVALUATIONS if has_loss else 1 if is_trained else _SEVERAL)
+        if is_enough and max(values) < _LOWEST:
+            message = say(
+                "{name} {value:.4g} at last, never above {most:.4g} in {count} evaluations",
+                name=name,
+                value=points[-1].value,
+                most=max(values),
+                count=len(values),
+            )
+            return [curves.shape("nothing-moves", message, points[0].line)]
+    return []
+
+
+_LABELED_TEXT: Final = compile_lazily(
+    r"(?:^|[-|>\]\s])(?:(?P<reference>src|ref(?:erence)?|target|truth|gt|ground[_ ]truth|expected)"
+    r"|(?P<output>res|pred(?:icted|iction)?|hyp(?:othesis)?|decoded|generated))"
+    r"\s?[:=]\s{0,4}(?P<text>\S.{0,200})$",
+    re.IGNORECASE,
+)
+_TWO_SAMPLES, _FEWEST_SAMPLES = 2, 3
+_SHORT: Final = 4
+"""Letters of an output that is none at all: two samples with it will do."""
+_MOST: Final = 100
+_LONGEST: Final = 400
+"""Characters of a line that may tell of a sample."""
+
+
+def detect_output_collapse(observed: Observed) -> Iterable[Anomaly]:
+    """Find such samples among the last that a source shows."""
+    for source in observed.tails:
+        pairs = _list_output_pairs(observed.kept_lines(source))[-_MOST:]
+        outputs = {output for _, output, _ in pairs}
+        references = {reference for reference, _, _ in pairs}
+        if len(outputs) != 1 or len(references) != len(pairs) or len(pairs) < _TWO_SAMPLES:
+            continue
+        output = outputs.pop()
+        is_none = len(output.strip("\"' ")) < _SHORT
+        if len(pairs) >= _FEWEST_SAMPLES or is_none:
+            message = say(
+                "{count} different samples all get the output {output}",
+                count=len(pairs),
+                output=quote(cut(output, 60)),
+            )
+            return [Anomaly("collapse", message, source, NOWHERE, pairs[0][2])]
+    return []
+
+
+def _list_output_pairs(lines: Sequence[tuple[int, str]]) -> list[tuple[str, str, int]]:
+    """Give what was expected and what came, with the line of the latter; in whichever order."""
+    found, waiting = list[tuple[str, str, int]](), dict[str, tuple[str, int]]()
+    for number, line in lines:
+        match = _LABELED_TEXT.search(line) if len(line) < _LONGEST else None
+        if match is None:
+            continue
+        kind = "reference" if match["reference"] else "output"
+        if kind in waiting:
+            waiting.clear()
+        waiting[kind] = match["text"].strip(), number
+        if len(waiting) == len(("reference", "output")):
+            found.append((waiting["reference"][0], *waiting["output"]))
+            waiting.clear()
+    return found

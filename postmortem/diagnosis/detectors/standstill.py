@@ -1,43 +1,48 @@
-"""Detect a job whose output has stopped while another clock shows that time went by.
+"""Detect a job whose output has stopped, and one that waits at its start or was still writing.
 
 In: the ends of all sources, their last metric records, what was found in them. Out: the anomalies
-`stood-still`, `stood-still-at-start`. Not here: the lines of a watcher (`detectors.heartbeats`), a
-pause between two lines of one source (`detectors.stalled_output`), whether the run was stopped or
-goes on.
+`stood-still`, `stood-still-at-start`; `waits-at-start` of a log that ends, before any record, where
+a process waits for another; `log-goes-on` of a log that was still being written when somebody
+looked at it. Not here: the lines of a watcher (`detectors.signs_of_life`), a pause between two
+lines of one source (`detectors.progress_lines`), whether the run was stopped or goes on, time-outs
+that are told of (`patterns/signatures/distributed`), what people say of it
+(`patterns/signatures/hang`).
 
 The newest clock of the job counts, whoever prints it: a watcher, a scheduler that ends the job, a
 dump of a process that lives. What a worker said last counts against it; what is printed because the
-job is being ended is no sign of life.
+job is being ended is no sign of life. A pause that ended is none: who asks about a log looks at the
+file's time of change, and the clock of the same dump shows how long ago that was.
 """
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
+from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import NOTHING, Message, cut, quote, say
-from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.ending import detect_last_step
-from postmortem.diagnosis.detectors.heartbeats import Heartbeats, find_heartbeats
-from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.observed import Anomaly, Observed
 from postmortem.diagnosis.detectors.signs_of_life import (
     ActiveSource,
+    Heartbeats,
     add_end_lines,
     end_of,
+    find_heartbeats,
     find_last_activity,
     has_own_failure,
     has_several_steps,
     list_active_sources,
     list_lines_before,
 )
-from postmortem.extraction.facts.moments import (
+from postmortem.extraction.facts.clock import (
     Moment,
     compute_seconds_between,
     find_newest_timestamp,
     iter_timed_lines,
 )
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.vocabulary import Trait, has_trait
 
 _TIMES: Final = 30
 """Times the usual distance of two lines beyond which a pause is long."""
@@ -303,3 +308,76 @@ def _format_stall(found: _Silence) -> Message:
         seconds=found.seconds,
         pace=NOTHING if math.isnan(usual) else pace,
     )
+
+
+_LAST: Final = 3
+"""Lines at the end of a log that may be the last of their process."""
+_WAITS: Final = compile_lazily(
+    r"\bwait(?:ing|s)? (?:for|on|until|at)\b|\binit_process_group|\b(?:initiali[sz]|start|creat"
+    r"|join|form)\w{0,12} (?:the )?(?:\w{1,24} )?"
+    r"(?:process group|rendezvous|communicator|distributed)"
+    r"|\brendezvous\b|\bconnecting to\b|\bbarrier\b|acquir\w{1,8} (?:the )?(?:\w{1,24} )?lock\b"
+    r"|Building extension module|Loading extension module|Lock file exists|\bpending\b",
+    re.IGNORECASE,
+)
+"""A phase in which a process waits for another, or for what another holds."""
+
+
+def detect_wait_at_start(observed: Observed) -> Iterator[Anomaly]:
+    """Find a last line, before any record, that names something that a process waits for.
+
+    Of several processes in one log, it may be the last line of any of them.
+    """
+    if any(observed.records.values()):
+        return
+    observed = add_end_lines(observed)
+    for source in list_active_sources(observed):
+        own = list_lines_before(end_of(observed, source), observed.tails[source])
+        text = observed.tails[source][1]
+        watch = find_heartbeats(own)
+        last = [entry for entry in own if watch is None or entry[0] < watch.line][-_LAST:]
+        for number, line in reversed(last):
+            if _WAITS.search(line) and not has_several_steps(text):
+                message = quote(cut(line.strip(), _MOST_TEXT))
+                yield Anomaly("waits-at-start", message, source, NOWHERE, number)
+                return
+
+
+_CHANGED: Final = compile_lazily(
+    r"^\s*(?:Modify: |mtime[ =:]{1,3})?(?P<date>20\d\d-\d\d-\d\d) (?P<clock>\d\d:\d\d:\d\d)"
+    r"\.\d{6,9} [+-]\d{4}\s*$"
+)
+"""The time of change of a file, as `stat` prints it."""
+_STAT_COMMAND: Final = compile_lazily(r"\bstat\b|^\s*File: ")
+_ABOVE: Final = 8
+"""Lines above the time, in which the file is named."""
+_LATEST: Final = 300.0
+"""Seconds after which a log is no longer being written to."""
+
+
+def detect_recent_log_change(observed: Observed) -> Iterator[Anomaly]:
+    """Find the time of change of a log, shortly before the newest clock of the same dump."""
+    if not any(observed.records.values()):
+        return
+    for source, tail in observed.tails.items():
+        lines = tail[1].split("\n")
+        for index, line in enumerate(lines):
+            above = lines[max(0, index - _ABOVE) : index]
+            match = _CHANGED.match(line)
+            if match is None or not any(_STAT_COMMAND.search(line) for line in above):
+                continue
+            changed = f"{match['date']}T{match['clock']}"
+            age = find_newest_timestamp(
+                (moment.time for moment, _ in iter_timed_lines(tail)), changed
+            )
+            if (
+                age is not None
+                and age[0] <= _LATEST
+                and compute_seconds_between(changed, age[1]) is not None
+            ):
+                message = say(
+                    "the log was written to {age:.0f} s before it was looked at",
+                    age=age[0],
+                )
+                yield Anomaly("log-goes-on", message, source, NOWHERE, tail[0] + index)
+                return

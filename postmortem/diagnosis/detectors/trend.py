@@ -1,7 +1,11 @@
-"""Detect the trend of a finite training loss: falling, standing still, freezing.
+"""Detect the trend of a finite training loss: falling, standing still, freezing, repeating itself.
 
-In: the curves of one process. Out: the anomalies `loss-falls`, `plateau*`, `collapse`. Not here:
-losses that are not finite (`detectors.nonfinite`), that leave their level (`detectors.divergence`).
+In: the curves of one process. Out: the anomalies `loss-falls`, `plateau*`, `collapse`, and
+`nothing-moves` of an epoch that repeats the losses of the one before. Not here: losses that are not
+finite (`detectors.nonfinite`), that leave their level (`detectors.divergence`).
+
+Only a run whose samples come in the same order each time shows that no weight has moved; then
+nothing shows it sooner.
 """
 
 import itertools
@@ -11,18 +15,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem.core import names
+from postmortem.core.log_text import count_digits
 from postmortem.core.message import say
-from postmortem.diagnosis.detectors.aligned import Curves
-from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.loss_of_training import (
+from postmortem.diagnosis.detectors.curve_roles import is_rise_expected
+from postmortem.diagnosis.detectors.observed import (
     WORTH,
+    Anomaly,
+    Curves,
+    Observed,
     TrainingLoss,
     compute_standard_deviation,
     from_to,
 )
-from postmortem.diagnosis.detectors.objectives import is_rise_expected
-from postmortem.diagnosis.detectors.observed import Observed
-from postmortem.diagnosis.detectors.rising_scores import find_risen_score
+from postmortem.diagnosis.detectors.scores import find_risen_score
 from postmortem.extraction.facts.series import Point
 
 _YOUNG: Final = 100
@@ -254,3 +259,40 @@ def _detect_loss_settled_higher(curves: Curves, loss: TrainingLoss) -> list[Anom
         count=last,
     )
     return [curves.shape("collapse", message, loss.points[-last].line)]
+
+
+_FEWEST: Final = 4
+"""Losses that come again one after the other."""
+_DIGITS: Final = 3
+
+
+def detect_repeated_epoch(observed: Observed) -> Iterable[Anomaly]:
+    """Find such an epoch."""
+    curves = observed.curves
+    epochs = curves.by_line(names.EPOCH)
+    by_epoch: dict[float, list[float]] = {}
+    for point in curves.finite(names.LOSS):
+        if point.line in epochs:
+            by_epoch.setdefault(epochs[point.line] // 1, []).append(point.value)
+    numbers = sorted(by_epoch)
+    for number in numbers[1:]:
+        before, values = by_epoch.get(number - 1, []), by_epoch[number]
+        if (
+            len(values) >= _FEWEST
+            and values == before[: len(values)]
+            and _is_distinguishable(values)
+        ):
+            message = say(
+                "epoch {number:g} has the {count} losses of epoch {before:g}, to the last digit",
+                number=number,
+                count=len(values),
+                before=number - 1,
+            )
+            line = next(line for line, epoch in epochs.items() if epoch // 1 == number)
+            return [curves.shape("nothing-moves", message, line)]
+    return []
+
+
+def _is_distinguishable(values: list[float]) -> bool:
+    """Say whether losses differ from each other, and have digits enough not to meet by chance."""
+    return len(set(values)) >= _FEWEST - 1 and max(map(count_digits, values)) >= _DIGITS

@@ -1,7 +1,7 @@
 """Detect what validation tells beside training: overfitting, and a validation that learns nothing.
 
 In: the curves of one process. Out: the anomalies `overfits`, `validation-left-behind`. Not here: a
-validation at chance (`detectors.curve_conditions`), curves that are judged by themselves
+validation at chance (`detectors.curve_features`), curves that are judged by themselves
 (`detectors.trend`, `detectors.scores`).
 
 The limits are set so that sound runs stay silent: their validation loss rises by up to 17 % above
@@ -15,12 +15,9 @@ from typing import Final
 
 from postmortem.core import names
 from postmortem.core.message import say
-from postmortem.diagnosis.detectors.aligned import Curves
-from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.objectives import is_rise_expected
-from postmortem.diagnosis.detectors.observed import Observed
-from postmortem.diagnosis.detectors.rising_scores import find_risen_score
-from postmortem.diagnosis.detectors.scores import SHARES
+from postmortem.diagnosis.detectors.curve_roles import is_rise_expected
+from postmortem.diagnosis.detectors.observed import Anomaly, Curves, Observed
+from postmortem.diagnosis.detectors.scores import SHARES, find_risen_score
 from postmortem.extraction.facts.series import Point
 
 _FEWEST: Final = 5

@@ -2,7 +2,7 @@
 
 In: the dumps of the ranks. Out: the anomalies `ranks-differ`, `rank-absent-from-collective`,
 `rank-stuck-in-collective`, `ranks-wait-in-circle`, and without a rank at fault `rank-without-dump`
-and `ranks-wait-alike`. Not here: reading a dump (`formats.flight_recorder`), what watchdogs print
+and `ranks-wait-alike`. Not here: reading a dump (`formats.binary_files`), what watchdogs print
 of the same (`detectors.collectives`).
 
 Each rank waits in the first operation that it has not completed. It waits for those members of the
@@ -17,12 +17,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.findings import NOWHERE, PendingWork, ProcessId, RankDump
 from postmortem.core.message import Message, say
-from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.collectives import format_ranks
-from postmortem.diagnosis.detectors.observed import Observed
-from postmortem.extraction.formats.rank_dumps import PendingWork, RankDump
+from postmortem.diagnosis.detectors.observed import Anomaly, Observed
 
 DIFFER: Final = "ranks-differ"
 STUCK: Final = "rank-stuck-in-collective"

@@ -9,8 +9,7 @@ from typing import Any
 
 from postmortem.core.errors import PatternError
 from postmortem.core.findings import Frame
-from postmortem.diagnosis.fixes.raised import Explained
-from postmortem.diagnosis.fixes.worded_advice import word_advice
+from postmortem.diagnosis.fixes.exception_advice import Explained, word_advice
 from postmortem.extraction.frames import is_library
 from postmortem.rules.exception_rules import (
     ExceptionRule,

@@ -1,21 +1,141 @@
 """The user's own figures and names, and texts filled with them.
 
-In: the case, what the caller knows besides. Out: values under the names that fixes use, texts in
-which they stand. Not here: which fixes there are (`fixes.select`).
+In: the case, how far the run came, the evidence of a cause, what its strongest signature has
+captured, what the caller knows besides. Out: values under the names that fixes use (settings,
+files, checkpoints, rates, what a line has captured; what is missing by the name under which it is
+asked for: a key, a module, pip's distribution), texts in which they stand. Not here: which fixes
+there are, and what each takes (`fixes.select`).
 """
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from postmortem.core.job_facts import Environment
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.visible import escape_control_characters
+from postmortem.core import names
+from postmortem.core.answer import Evidence, Progress
+from postmortem.core.findings import Environment
+from postmortem.core.log_text import compile_lazily, escape_control_characters, parse_number
+from postmortem.core.message import Message
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.detectors.version_pairs import get_listed_versions
-from postmortem.diagnosis.fixes.distributions import extract_names
-from postmortem.extraction.facts.number_texts import parse_number
+from postmortem.diagnosis.detectors.installed_packages import get_listed_versions
+from postmortem.extraction.facts.series import Point, Series
+
+_CAPTURE: Final = "capture_"
+_KEYS: Final = ("key", "field", "column")
+_ASKED: Final = ("package", "packages", "requirement", "other", "uv", "module", "origin")
+_BETWEEN: Final = compile_lazily(r"[\s,]+(?![<>=!~])")
+"""Between two requirements, not between a name and its version."""
+_DISTRIBUTION: Final = compile_lazily(r"[A-Za-z0-9][\w.-]{0,60}")
+_DISTRIBUTIONS: Final[Mapping[str, str]] = {
+    "apex": "",
+    "attr": "attrs",
+    "bs4": "beautifulsoup4",
+    "causal-conv1d-cuda": "causal-conv1d",
+    "crypto": "pycryptodome",
+    "cuda": "",
+    "cv2": "opencv-python",
+    "dateutil": "python-dateutil",
+    "dotenv": "python-dotenv",
+    "faiss": "faiss-cpu",
+    "fitz": "pymupdf",
+    "flash-attn-2-cuda": "flash-attn",
+    "flash-attn-cuda": "flash-attn",
+    "git": "GitPython",
+    "google": "protobuf",
+    "grpc": "grpcio",
+    "magic": "python-magic",
+    "openssl": "pyOpenSSL",
+    "osgeo": "gdal",
+    "pil": "Pillow",
+    "pkg-resources": "setuptools",
+    "python": "",
+    "pytorch": "torch",
+    "ruamel": "ruamel.yaml",
+    "selective-scan-cuda": "mamba-ssm",
+    "serial": "pyserial",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "umap": "umap-learn",
+    "yaml": "PyYAML",
+    "zmq": "pyzmq",
+    **dict.fromkeys(
+        (
+            "common",
+            "config",
+            "configs",
+            "core",
+            "data",
+            "dataset",
+            "helpers",
+            "lib",
+            "main",
+            "model",
+            "models",
+            "modules",
+            "scripts",
+            "src",
+            "tools",
+            "train",
+            "util",
+            "utils",
+        ),
+        "",
+    ),
+}
+"""What pip calls a module that is imported under another name.
+
+Empty where pip has nothing of that name, or something else.
+"""
+
+
+def extract_names(given: Mapping[str, str]) -> dict[str, str]:
+    """Read key, module, extension and distribution out of what the signature captured.
+
+    `given` holds the captures as `capture_<name>`; what it does not tell is left out.
+    """
+    captured = {
+        name.removeprefix(_CAPTURE): value.strip()
+        for name, value in given.items()
+        if name.startswith(_CAPTURE) and value.strip()
+    }
+    found: dict[str, str] = {}
+    if key := _get_first(captured, _KEYS):
+        found["key"] = key.strip("'\"")
+    if extension := _get_extension_module(captured.get("library", "")):
+        found["extension"] = extension
+    if module := captured.get("package") or captured.get("module") or captured.get("origin"):
+        found["module"] = module.partition(".")[0]
+    if distribution := _format_distributions(_get_first(captured, _ASKED) or extension):
+        found["distribution"] = distribution
+    return found
+
+
+def _get_first(captured: Mapping[str, str], names: tuple[str, ...]) -> str:
+    """Give what the first of some names stands for, or nothing."""
+    return next((captured[name] for name in names if name in captured), "")
+
+
+def _get_extension_module(library: str) -> str:
+    """Give the module that a shared library is, or nothing if it is a library of the system."""
+    module = library.rpartition("/")[2].partition(".")[0]
+    return "" if module.startswith("lib") else module
+
+
+def _format_distributions(asked: str) -> str:
+    """Give the names for pip of all that is asked for; nothing if one of them has none."""
+    names = [_find_distribution(word) for word in _BETWEEN.split(asked) if word]
+    return " ".join(names) if all(names) else ""
+
+
+def _find_distribution(word: str) -> str:
+    """Give the name under which pip knows a module or requirement, or nothing."""
+    bare = re.split(r"[<>=!~\[]", word)[0].partition(".")[0]
+    if not _DISTRIBUTION.fullmatch(bare):
+        return ""
+    normal = re.sub(r"[-_.]+", "-", bare).lower()
+    return _DISTRIBUTIONS.get(normal, normal)
+
 
 _WORD: Final = compile_lazily(r"[\w./~][\w.,:=+@/~-]{0,199}")
 """What of a log may stand in a command.
@@ -153,3 +273,102 @@ def _collect_software_names(environment: Environment) -> dict[str, str]:
     if environment.cuda:
         found["cuda_version"] = environment.cuda
     return found
+
+
+def collect_known_numbers(case: Case, done: Progress) -> dict[str, str]:
+    """Collect what fixes may name beside the settings.
+
+    The log, checkpoints, the rate at the peak of its schedule.
+    """
+    found = {
+        "log": _log(case),
+        "last_checkpoint": done.last_checkpoint or "",
+        "good_checkpoint": done.resume_from or "",
+        "checkpoint_before_first_bad": done.checkpoint_before_first_bad,
+        "learning_rate": _peak_rate(case),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _log(case: Case) -> str:
+    """Give the path of the first log that is a file, or nothing."""
+    logs = (
+        source.path
+        for source in case.sources
+        if source.kind in {"log", "notebook"} and source.is_file
+    )
+    return next(logs, "")
+
+
+def _peak_rate(case: Case) -> str:
+    """Give the rate to which the last attempt had risen, or nothing while it was still rising.
+
+    Of several groups of parameters the highest: one that is still on its way up hides the rest.
+    """
+    by_end = [
+        (max(point.value for point in points), points)
+        for series in case.gathered.series.values()
+        if series.name == names.LEARNING_RATE and (points := _select_finite(series))
+    ]
+    top = max((highest for highest, _ in by_end), default=0.0)
+    may_stand_still = "rate-standstill" in case.shapes
+    is_peak = any(  # two loggers may print one rate, one of them but once
+        highest == top and _is_peak(points, may_stand_still=may_stand_still)
+        for highest, points in by_end
+    )
+    return f"{top:g}" if top > 0 and is_peak else ""
+
+
+def _select_finite(series: Series) -> Sequence[Point]:
+    return [point for point in series.kept() if math.isfinite(point.value)]
+
+
+def _is_peak(rates: Sequence[Point], *, may_stand_still: bool) -> bool:
+    """Say whether the highest of some rates is that of the schedule, and not of a moment.
+
+    It has come down since, or it holds. A rate that a skipped step keeps where it is proves
+    nothing, nor does the first one of a run that was resumed.
+    """
+    values = [point.value for point in rates]
+    top = max(values)
+    if values[-1] < top:
+        return values.index(top) > 0 or not _is_resumed(rates)
+    holds = sum(value == top for value in values)
+    return len(values) > 1 and 2 * holds > len(values) and not may_stand_still
+
+
+def _is_resumed(rates: Sequence[Point]) -> bool:
+    """Say whether more steps stand before the first record than between it and the next."""
+    first, second = rates[0].step, rates[1].step
+    return math.isfinite(first) and math.isfinite(second) and first > 2 * (second - first)
+
+
+def collect_captures(evidence: Sequence[Evidence[Message]], case: Case) -> dict[str, str]:
+    """Give what signatures of a cause and anomalies of the run captured, as fixes name it.
+
+    Of signatures the strongest speaks first, then the others, then what else was found in the same
+    lines. What anomalies captured has names of its own.
+    """
+    signs = [item for item in evidence if item.kind == "signature" and item.weight > 0]
+    findings = [event.finding for event in case.events]
+    own = [
+        found
+        for item in signs
+        for found in findings
+        if (found.signature, found.line) == (item.id, item.line)
+    ]
+    places = {(found.source, found.line) for found in own}
+    beside = [found for found in findings if (found.source, found.line) in places]
+    captures = _collect_anomaly_captures(case)
+    for found in (*own, *beside):
+        for name, value in found.captures:
+            captures.setdefault(f"capture_{name}", value)
+    return captures
+
+
+def _collect_anomaly_captures(case: Case) -> dict[str, str]:
+    return {
+        f"anomaly_{name}": value
+        for anomaly in case.shapes.values()
+        for name, value in anomaly.captures.items()
+    }

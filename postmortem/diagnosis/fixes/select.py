@@ -1,26 +1,191 @@
-"""Choose the fixes of a cause: verify, change, prevent.
+"""Choose the fixes of a cause and of known defects: verify, change, prevent.
 
-In: a cause's id, the case, the knowledge base, what else the caller knows. Out: `Fix`es with
-snippets in the user's framework and numbers. Not here: the fixes themselves (`patterns/fixes`),
-the numbers (`fixes.figures`).
+In: a cause with its evidence, the case, the knowledge base, what else the caller knows. Out:
+`Fix`es with snippets in the user's framework and numbers, of a defect the version that has not got
+it as the line for pip; whether a run contradicts a fix: what it would change is so already, or
+cannot help here. Not here: the fixes themselves (`patterns/fixes`), the numbers (`fixes.figures`),
+in whose terms a fix is worded (`fixes.stack_selection`), which advisories hold
+(`inference.known_defects`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from postmortem.core.answer import Fix
-from postmortem.core.message import Message, parse_bilingual
+from postmortem.core.answer import Cause, Fix
+from postmortem.core.log_text import compile_lazily, parse_number
+from postmortem.core.message import Message, parse_bilingual, quote, say
+from postmortem.core.names import LEVELS
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.fixes.distributions import extract_names
-from postmortem.diagnosis.fixes.figures import collect_user_values, set_in
-from postmortem.diagnosis.fixes.refuted import is_refuted
+from postmortem.diagnosis.fixes.figures import collect_user_values, extract_names, set_in
 from postmortem.diagnosis.fixes.stack_selection import Speakers, select_stacks
-from postmortem.diagnosis.inference.predicates import evaluate_conditions
-from postmortem.extraction.facts.number_texts import parse_number
+from postmortem.diagnosis.inference.known_defects import describe_remedy, find_symptom, may_apply
+from postmortem.diagnosis.inference.predicates import evaluate_condition, evaluate_conditions
+from postmortem.diagnosis.inference.scoring import WEIGHTS
+from postmortem.extraction.facts.fact_store import parse_value
 from postmortem.rules.base import KnowledgeBase
-from postmortem.rules.causes import FixRule
-from postmortem.rules.snippets import Snippet, fill, fill_sentence, translate_comments
-from postmortem.rules.stack_rules import StackRules
+from postmortem.rules.cause_rules import (
+    ActionRule,
+    Advisory,
+    FixRule,
+    Snippet,
+    fill,
+    fill_sentence,
+    translate_comments,
+)
+from postmortem.rules.engine import compile_pattern
+from postmortem.rules.vocabulary import StackRules
+
+_CODE_COMMENT: Final = compile_lazily(r"(?<!\S)(?:#|//).*")
+_PAIR: Final = compile_lazily(
+    r"(?<![\w.])(?P<name>[A-Za-z_][\w.-]{1,80})[\"']?(?:\s{0,3}[:=]\s{0,3}| (?=[\w.+-]+(?:\s|$)))"
+    r"(?P<value>[\"']?[\w.+-]{1,60}[\"']?)(?=$|[\s,;)}\]])",
+    re.MULTILINE,
+)
+"""`name=value`, `name: value`, `"name": value`, `--name value`."""
+
+
+def is_in_force(code: str, settings: Mapping[str, str]) -> bool:
+    """Say whether what a snippet sets is set.
+
+    What it sets first is what it is about; what else it sets must at least not be otherwise.
+    `settings` have the common names (`max_grad_norm`) and values as printed, or by default.
+    """
+    pairs = [
+        (match["name"].rpartition(".")[2].replace("-", "_"), match["value"].strip("'\""))
+        for match in _PAIR.finditer(_CODE_COMMENT.sub("", code))
+    ]
+    shown = [
+        parse_value(settings[name]) == parse_value(value)
+        for name, value in pairs
+        if name in settings
+    ]
+    return bool(pairs) and pairs[0][0] in settings and all(shown)
+
+
+def is_refuted(
+    fix: Fix[Message],
+    cause: str,
+    case: Case,
+    settings: Mapping[str, str],
+    actions: Iterable[ActionRule],
+) -> bool:
+    """Say whether a fix of a cause is contradicted. A check never is: it only looks."""
+    if fix.kind == "check":
+        return False
+    if is_in_force(fix.snippet.en, settings):
+        return True
+    text = f"{fix.title.en}\n{fix.snippet.en}"
+    return any(
+        compile_pattern(action.pattern).search(text) is not None
+        and any(evaluate_condition(one, case) is not None for one in action.refuted_by)
+        for action in actions
+        if not action.area or cause.partition(".")[0] == action.area
+    )
+
+
+_SHELL_COMMENT: Final = compile_lazily(r"(?m)\s{0,80}#.*$")
+_WORD: Final = compile_lazily(r"[\w.-]{2,}")
+_FEW_WORDS: Final = 3
+_PROOF: Final = LEVELS[0]
+"""The level of a defect whose message nothing else prints."""
+
+
+def add_advisory_fixes(
+    cause: Cause[Message], advisories: Iterable[Advisory], case: Case
+) -> tuple[Fix[Message], ...]:
+    """Put what known defects ask for into the fixes of a cause.
+
+    First of all where the defect is strong evidence for it, or where the log prints the message of
+    a single one and not the versions; else behind the first fix.
+    """
+    weights = {item.id: item.weight for item in cause.evidence if item.kind == "advisory"}
+    first: list[Fix[Message]] = []
+    then: list[Fix[Message]] = []
+    likely: list[Advisory] = []
+    for entry in advisories:
+        if entry.id in weights:
+            is_strong = weights[entry.id] >= WEIGHTS["strong"]
+            (first if is_strong else then).append(_build_advisory_fix(entry, case))
+        elif _is_shown_by_message(entry, cause.id, case):
+            likely.append(entry)
+    if len(likely) == 1:  # of several, one asks for what another forbids
+        first.append(_build_advisory_fix(likely[0], case))
+    return (
+        *_drop_duplicate_fixes(first)[:2],
+        *cause.fixes[:1],
+        *_drop_duplicate_fixes(then)[:2],
+        *cause.fixes[1:],
+    )
+
+
+def drop_repeated_fixes(fixes: Iterable[Fix[Message]]) -> tuple[Fix[Message], ...]:
+    """Leave out what a former fix says: the same code, or for a check most of its words.
+
+    A change may have the code of the check that tries it.
+    """
+    kept: list[Fix[Message]] = []
+    for fix in fixes:
+        code = _SHELL_COMMENT.sub("", fix.snippet.en).strip()
+        if not any(
+            (
+                code
+                and code == _SHELL_COMMENT.sub("", one.snippet.en).strip()
+                and fix.kind in ("prevent", one.kind)
+            )
+            or (fix.kind == "check" and _is_alike(fix, one))
+            for one in kept
+        ):
+            kept.append(fix)
+    return tuple(kept)
+
+
+def _is_alike(check: Fix[Message], former: Fix[Message]) -> bool:
+    """Say whether two titles share half of their words, or a check's commands are a former's."""
+    mine, other = (set(_WORD.findall(one.title.en.lower())) for one in (check, former))
+    code, known = (set(_WORD.findall(one.snippet.en)) for one in (check, former))
+    is_title = 2 * len(mine & other) >= len(mine | other) > 0
+    return is_title or (len(code) >= _FEW_WORDS and 10 * len(code & known) >= 7 * len(code))
+
+
+def _is_shown_by_message(entry: Advisory, cause: str, case: Case) -> bool:
+    """Say whether the log prints the message of a defect, and nothing of the versions it needs."""
+    is_proof = bool(entry.message) and entry.causes.get(cause) == _PROOF
+    is_asked = is_proof and may_apply(entry, case)
+    return is_asked and find_symptom(entry, case) is not None
+
+
+def _drop_duplicate_fixes(fixes: Iterable[Fix[Message]]) -> list[Fix[Message]]:
+    """Give the fixes that say different things: several defects may go with one version."""
+    return list({fix.snippet.en or fix.id: fix for fix in reversed(list(fixes))}.values())[::-1]
+
+
+def _build_advisory_fix(entry: Advisory, case: Case) -> Fix[Message]:
+    installed = case.environment.packages
+    fixed = describe_remedy(entry)
+    if entry.package in installed:
+        what = f"{entry.package} {installed[entry.package]}"
+        wording = (
+            say("Install {fixed}") if entry.install else say("Avoid the defect of {what}: {fixed}")
+        )
+    else:
+        what = ", ".join(f"{name} {wanted}" for name, wanted in entry.ranges.items())
+        wording = say("With {what}: {fixed}")
+    command = ""
+    if entry.install:
+        values = collect_user_values(case, set_in(case))
+        command = f"python -m pip install {fill(entry.install, values)}"
+    return Fix(
+        id=f"advisory.{entry.id}",
+        kind="change",
+        title=wording.fill(what=what, fixed=fixed).settled(),
+        why=parse_bilingual(entry.symptom),
+        snippet=quote(command),
+        language="bash",
+        safety="safe",
+        references=entry.references,
+    )
+
 
 _KINDS: Final = ("check", "change", "prevent")
 _FIRST: Final = 4

@@ -12,14 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from postmortem.diagnosis.case.values import Case
-from postmortem.rules.stack_rules import (
-    ANY,
-    MODEL,
-    PLAIN,
-    TRAINER,
-    StackRules,
-    compile_word_pattern,
-)
+from postmortem.rules.vocabulary import ANY, MODEL, PLAIN, TRAINER, StackRules, compile_word_pattern
 
 BACKEND: Final = "backend"
 SYSTEM: Final = "system"

@@ -9,24 +9,18 @@ from typing import Any
 
 from postmortem.core import names
 from postmortem.core.errors import PatternError
-from postmortem.core.findings import Finding, Frame, Traceback
-from postmortem.core.job_facts import Environment, Gpu, Setting
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE, Environment, Finding, Frame, Gpu, Setting, Traceback
 from postmortem.core.message import quote
 from postmortem.diagnosis.case.values import Case, Occurrence
-from postmortem.diagnosis.detectors.aligned import Curves
-from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.curve_conditions import detect_curve_conditions
-from postmortem.diagnosis.detectors.curve_features import compute_features
-from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.curve_features import compute_features, detect_curve_conditions
+from postmortem.diagnosis.detectors.observed import Anomaly, Curves, Observed
 from postmortem.diagnosis.inference.known_defects import find_symptom, is_applicable
 from postmortem.diagnosis.inference.predicates import evaluate_predicate
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.facts.series import Series
 from postmortem.extraction.frames import is_library
-from postmortem.rules.anomaly_type import AnomalyType, build_anomaly_types
-from postmortem.rules.causes import build_advisory
-from postmortem.rules.conditions import Conditions
+from postmortem.rules.cause_rules import Conditions, build_advisory
+from postmortem.rules.vocabulary import AnomalyType, build_anomaly_types
 
 
 def find_condition_errors(conditions: Iterable[Mapping[str, Any]]) -> Iterator[PatternError]:

@@ -1,22 +1,20 @@
 """Known defects of versions: whether they concern a machine, and whether a run shows them.
 
 In: advisories, a `Case`. Out: which of them concern it, what shows their symptom, sentences. Not
-here: the advisories (`patterns/advisories`), weights (`inference.rules`), what to install
-(`fixes.advised`).
+here: the advisories (`patterns/advisories`), weights (`inference.scoring`), what to install
+(`fixes.select`).
 """
 
 import functools
 from typing import Final
 
-from postmortem.core.findings import Finding, Traceback
-from postmortem.core.lines import ProcessId
+from postmortem.core.findings import Finding, ProcessId, Traceback
 from postmortem.core.message import NOTHING, Message, join_list, parse_bilingual, quote, say
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.inference.matching import is_match, is_version_match
 from postmortem.diagnosis.inference.predicates import Hit, compute_timeliness, evaluate_conditions
-from postmortem.diagnosis.inference.rule_index import RuleIndex
+from postmortem.diagnosis.inference.rule_matching import RuleIndex, is_match, is_version_match
 from postmortem.rules.base import KnowledgeBase
-from postmortem.rules.causes import Advisory
+from postmortem.rules.cause_rules import Advisory
 
 _ERRORS: Final = frozenset({"cause", "consequence"})
 

@@ -1,6 +1,6 @@
 """Evaluate named conditions on a case, with the evidence for each.
 
-In: the conditions that an item of a rule asks (`rules.conditions`), and a `Case`. Out: `Hit`s
+In: the conditions that an item of a rule asks (`rules.cause_rules`), and a `Case`. Out: `Hit`s
 that show why they hold, or nothing. Not here: the conditions (`patterns/conditions`), weights. What
 is not known makes a predicate false, never true.
 """
@@ -8,12 +8,11 @@ is not known makes a predicate false, never true.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from postmortem.core.findings import Frame, Traceback
-from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.findings import NOWHERE, Frame, ProcessId, Traceback
 from postmortem.core.message import Message, add_label, quote, say
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.inference.matching import is_match, is_version_match
-from postmortem.rules.conditions import Condition, ConditionSet
+from postmortem.diagnosis.inference.rule_matching import is_match, is_version_match
+from postmortem.rules.cause_rules import Condition, ConditionSet
 
 _FIELDS: Final[Mapping[str, Message]] = {
     "os": say("os"),

@@ -1,7 +1,7 @@
 """Rank the scored causes: unexplained failures, precedence, probabilities.
 
 In: `ScoredCause`s, the case, the precedence of causes. Out: `RankedCause`s, best first.
-Not here: weighing (`inference.rules`), the answer (`inference.verdict`).
+Not here: weighing (`inference.scoring`), the answer (`inference.verdict`).
 """
 
 import dataclasses
@@ -13,22 +13,22 @@ from postmortem.core.answer import Evidence
 from postmortem.core.findings import Traceback
 from postmortem.core.message import Message, cut, quote, say
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.inference.confidence_limits import (
-    get_max_probability,
-    reduce_health_score,
-)
-from postmortem.diagnosis.inference.raised import (
+from postmortem.diagnosis.inference.scoring import (
+    PRIOR,
+    WEIGHTS,
+    ScoredCause,
     failing_traceback,
     find_known_message,
+    get_max_probability,
     has_narrower,
     is_misuse,
     own_exception,
+    reduce_health_score,
     rests_on_message,
 )
-from postmortem.diagnosis.inference.rules import PRIOR, WEIGHTS, ScoredCause
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.exception_rules import Advice
-from postmortem.rules.traits import Trait, get_id, has_trait
+from postmortem.rules.vocabulary import Trait, get_id, has_trait
 
 _NO_FAULT: Final = (Trait.UNEXPLAINED, Trait.SOUND, Trait.PEER_FAILURE)
 _NEAR: Final = 1.6

@@ -2,7 +2,7 @@
 
 In: the case, the rules' ranking, an `Opinion`. Out: the ranking with the model's items of evidence,
 and with probabilities that were fitted to both. Not here: the model (`classifier`), the weights of
-the rules (`inference.rules`).
+the rules (`inference.scoring`).
 
 Rules name what they know: what the log itself proves is left as it is, and beside a cause that the
 rules name the model counts little. It puts forward a cause of its own only where they abstain, and
@@ -16,12 +16,12 @@ from typing import Final
 from postmortem.core.answer import Evidence
 from postmortem.core.findings import Finding
 from postmortem.core.message import NOTHING, Message, cut, say
+from postmortem.diagnosis.case.order import ROOT_CAUSE
 from postmortem.diagnosis.case.outcomes import NO_LOG, is_without_log
-from postmortem.diagnosis.case.reporter_rank import ROOT_CAUSE
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.classifier.evidence_model import EvidenceModel
+from postmortem.diagnosis.classifier.models import EvidenceModel
 from postmortem.diagnosis.classifier.opinion import Opinion
-from postmortem.diagnosis.inference.belief import (
+from postmortem.diagnosis.inference.certainty import (
     FIRM,
     compute_proposal_features,
     compute_share_excess,
@@ -30,15 +30,13 @@ from postmortem.diagnosis.inference.belief import (
     is_absence,
     log_odds,
 )
-from postmortem.diagnosis.inference.confidence_limits import UNPROVED
-from postmortem.diagnosis.inference.raised import failing_traceback
 from postmortem.diagnosis.inference.ranking import TEMPERATURE, RankedCause
-from postmortem.diagnosis.inference.rules import PRIOR, WEIGHTS
+from postmortem.diagnosis.inference.scoring import PRIOR, UNPROVED, WEIGHTS, failing_traceback
 from postmortem.diagnosis.inference.verdict import Ranking, build_verdict, rank
 from postmortem.extraction.line_noise import is_surrounding
 from postmortem.reading.prefixes import clean
 from postmortem.rules.base import KnowledgeBase
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.vocabulary import Trait, has_trait
 
 _ITEM: Final = "text-model"
 _MODEL_WEIGHT: Final = 0.2

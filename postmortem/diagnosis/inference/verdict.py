@@ -1,7 +1,7 @@
 """Turn the ranked causes into a verdict, or into an abstention with what to collect.
 
 In: the case, the knowledge base, further evidence. Out: `Ranking`.
-Not here: weighing (`inference.rules`), the order of causes (`inference.ranking`).
+Not here: weighing (`inference.scoring`), the order of causes (`inference.ranking`).
 """
 
 import math
@@ -12,16 +12,16 @@ from postmortem.core.answer import Evidence, Need, Verdict, has_rival
 from postmortem.core.message import NOTHING, Message, add_label, parse_bilingual, say
 from postmortem.diagnosis.case.outcomes import NO_LOG, is_without_log
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.observed import Anomaly
 from postmortem.diagnosis.detectors.waiting_ranks import ALIKE, UNSEEN, WAITING
-from postmortem.diagnosis.inference.available_inputs import is_available
+from postmortem.diagnosis.inference.case_contents import is_available
 from postmortem.diagnosis.inference.predicates import evaluate_conditions
 from postmortem.diagnosis.inference.ranking import RankedCause, rank_causes
-from postmortem.diagnosis.inference.rules import WEIGHTS, score
+from postmortem.diagnosis.inference.scoring import WEIGHTS, score
 from postmortem.extraction.facts.series import is_nameless
 from postmortem.rules.base import KnowledgeBase
-from postmortem.rules.causes import CauseRule
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.cause_rules import CauseRule
+from postmortem.rules.vocabulary import Trait, has_trait
 
 ABSTAIN_BELOW: Final = 0.45
 SURE: Final = 0.8

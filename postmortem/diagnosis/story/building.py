@@ -8,43 +8,47 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from postmortem.core.answer import Cause
+from postmortem.core.answer import Cause, Event, FirstFailure, Progress, SeriesView
 from postmortem.core.diagnosis import Analysis, Diagnosis
-from postmortem.core.job_facts import Framework
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.findings import Framework
+from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import NOTHING, Message, parse_bilingual
 from postmortem.core.names import EPOCH, LOSS, PLAIN_LOOP
-from postmortem.core.shown import Event, FirstFailure, Progress, SeriesView
 from postmortem.core.wording import convert_texts
 from postmortem.diagnosis.case.outcomes import count_framework_lines, name_outcome
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.fixes.advised import add_advisory_fixes, drop_repeated_fixes
-from postmortem.diagnosis.fixes.figures import set_in
-from postmortem.diagnosis.fixes.known import collect_captures, collect_known_numbers
-from postmortem.diagnosis.fixes.raised import explain_signature, explained, list_messages
-from postmortem.diagnosis.fixes.refuted import is_refuted
-from postmortem.diagnosis.fixes.select import select_fixes
-from postmortem.diagnosis.fixes.spelling import find_spelling_fix
+from postmortem.diagnosis.fixes.close_names import find_spelling_fix
+from postmortem.diagnosis.fixes.exception_advice import (
+    WordedAdvice,
+    explain_signature,
+    explained,
+    list_messages,
+    text_around,
+    word_advice,
+)
+from postmortem.diagnosis.fixes.figures import collect_captures, collect_known_numbers, set_in
+from postmortem.diagnosis.fixes.select import (
+    add_advisory_fixes,
+    drop_repeated_fixes,
+    is_refuted,
+    select_fixes,
+)
 from postmortem.diagnosis.fixes.stack_selection import select_stacks
-from postmortem.diagnosis.fixes.worded_advice import WordedAdvice, text_around, word_advice
 from postmortem.diagnosis.inference.ranking import RankedCause, is_shown_by_curve
 from postmortem.diagnosis.inference.verdict import Ranking, describe_distinction
 from postmortem.diagnosis.story import (
-    best_record,
     first_failure,
-    marks,
-    own_code,
-    places,
     progress,
-    quotes,
+    shown_places,
     timeline,
+    timeline_events,
 )
 from postmortem.diagnosis.story import notes as remarks
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.series import Series
-from postmortem.extraction.position_lines import list_with_epochs
+from postmortem.extraction.headings import list_with_epochs
 from postmortem.rules.base import KnowledgeBase
-from postmortem.rules.traits import Trait, get_id, has_trait
+from postmortem.rules.vocabulary import Trait, get_id, has_trait
 
 _SUMMARY: Final = compile_lazily(r"^(?:epoch|train(?:ing)?|avg|average|mean)_loss$")
 """What programs call the training loss of a whole epoch."""
@@ -60,13 +64,13 @@ def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> An
     failure = None
     if not is_sound:
         failure = first_failure.build_first_failure(case, knowledge, area=best.partition(".")[0])
-        failure = own_code.add_frame(failure, case)
-    excerpt = places.build_excerpt(case, failure)
+        failure = shown_places.add_frame(failure, case)
+    excerpt = shown_places.build_excerpt(case, failure)
     clocks = progress.collect_stamps(extract, failure, excerpt)
     failure = progress.add_time(failure, clocks)
     done = replace(
         progress.compute_progress(extract, case, failure, best, clocks, case.logs),
-        best=best_record.find_best_record(extract, knowledge.metrics),
+        best=progress.find_best_record(extract, knowledge.metrics),
     )
     happened, left = timeline.build_timeline(
         case,
@@ -83,7 +87,7 @@ def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> An
         frameworks=_list_frameworks(case),
         verdict=ranking.verdict,
         causes=_build_causes(case, ranking, knowledge, done, failure),
-        signatures=places.list_signature_hits(case, extract, knowledge),
+        signatures=shown_places.list_signature_hits(case, extract, knowledge),
         first_failure=failure,
         timeline=tuple(map(_mark_survived, happened)) if is_sound else happened,
         series=_build_curves(case, failure),
@@ -92,12 +96,14 @@ def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> An
         progress=done,
         warnings=(*extract.warnings, *remarks.iter_notes(case, ranking, knowledge)),
         excerpt=excerpt,
-        marks=marks.list_marks(case, extract, failure, is_sound=is_sound),
+        marks=timeline_events.list_marks(case, extract, failure, is_sound=is_sound),
         events_left=left,
         given=tuple(extract.input_names),
         other_series=_build_other_curves(case),
     )
-    settled: Analysis = convert_texts(quotes.add_quotes(analysis, extract.origins), Message.settled)
+    settled: Analysis = convert_texts(
+        shown_places.add_quotes(analysis, extract.origins), Message.settled
+    )
     return settled
 
 
@@ -269,7 +275,9 @@ def _build_curves(case: Case, failure: FirstFailure[Message] | None) -> tuple[Se
     series = list_with_epochs(_sort_series(case.gathered))
     return tuple(
         _name_summary(
-            places.build_series_view(curve, failure, len(series), numbers.get(curve.source, 1)),
+            shown_places.build_series_view(
+                curve, failure, len(series), numbers.get(curve.source, 1)
+            ),
             curve,
             series,
         )
@@ -315,7 +323,7 @@ def _build_other_curves(case: Case) -> tuple[SeriesView, ...]:
     ]
     parts = [part for part, _ in found[:_MANY_CURVES]]
     return tuple(
-        _name_summary(places.build_series_view(part, None, _MANY_CURVES, number), part, parts)
+        _name_summary(shown_places.build_series_view(part, None, _MANY_CURVES, number), part, parts)
         for part, number in found[:_MANY_CURVES]
     )
 

@@ -1,7 +1,7 @@
 """Notes for the reader of a report: on how the log was read, and on versions.
 
 In: the case, its ranking, the known defects. Out: sentences. Not here: what is said of a single
-source (`extraction.job`), defects that speak for a cause (`inference.rules`).
+source (`extraction.job`), defects that speak for a cause (`inference.scoring`).
 """
 
 from collections import Counter
@@ -14,8 +14,8 @@ from postmortem.diagnosis.inference.known_defects import describe_defect, list_m
 from postmortem.diagnosis.inference.verdict import Ranking
 from postmortem.extraction.extract import CROWD
 from postmortem.rules.base import KnowledgeBase
-from postmortem.rules.causes import Advisory
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.cause_rules import Advisory
+from postmortem.rules.vocabulary import Trait, has_trait
 
 _REMARKS: Final = 3
 """Known defects that are told beside a log that does not show them."""

@@ -13,8 +13,8 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from postmortem.core.answer import Event, FirstFailure, Progress
 from postmortem.core.message import Message, quote, say
-from postmortem.core.shown import Event, FirstFailure, Progress
 from postmortem.diagnosis.case.order_of_time import Clock
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.story.timeline_events import (

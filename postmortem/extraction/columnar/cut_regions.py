@@ -9,22 +9,19 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from postmortem.extraction.columnar.open_literals import OpenLiterals
-from postmortem.extraction.columnar.record_units import RecordUnits
+from postmortem.core.findings import MOST_PROCESSES
+from postmortem.extraction.columnar.bar_draws import RowColumn
+from postmortem.extraction.columnar.line_shapes import LineShape
 from postmortem.extraction.columnar.row_columns import MOST_WHERES, RowColumns
 from postmortem.extraction.columnar.row_cutter import RowCutter, RowGaps, RowPlace, UnitRows
-from postmortem.extraction.columnar.shape_column import RowColumn
-from postmortem.extraction.columnar.shape_making import LineShape
-from postmortem.extraction.columnar.shaped_lines import ShapedLines
-from postmortem.extraction.columnar.unit_making import UnitShape
-from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
-from postmortem.extraction.learnt_literals import LearntLiterals
-from postmortem.extraction.literal_filters import Hit
-from postmortem.extraction.literals import Matcher
+from postmortem.extraction.columnar.shaped_lines import OpenLiterals, ShapedLines
+from postmortem.extraction.columnar.units import RecordUnits, UnitShape
+from postmortem.extraction.formats.layouts import Layout, LearntFigures
+from postmortem.extraction.literals import LearntLiterals, Matcher
 from postmortem.extraction.points import MOST_SERIES, Points
-from postmortem.extraction.process_registry import MOST_PROCESSES
 from postmortem.extraction.rule_sieve import RuleSieve
-from postmortem.reading.block_reader import Block
+from postmortem.extraction.scanning import Hit
+from postmortem.reading.sources import Block
 
 LONG: Final = 256 << 10
 """Bytes of a source, as far as it is at hand, below which all of it is read line by line."""

@@ -15,21 +15,18 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from postmortem.core.lines import ProcessId
-from postmortem.extraction.columnar.bar_draws import BarDraws
-from postmortem.extraction.columnar.shape_column import Due, RowColumn
-from postmortem.extraction.columnar.shape_making import LineShape
+from postmortem.core.findings import ProcessId
+from postmortem.extraction.columnar.bar_draws import BarDraws, Due, RowColumn
+from postmortem.extraction.columnar.line_shapes import LineShape
 from postmortem.extraction.columnar.shaped_lines import ShapedLines
 from postmortem.extraction.extract import LAST
-from postmortem.extraction.facts.columns import Part
 from postmortem.extraction.facts.fact_store import COURSES, PHASE
 from postmortem.extraction.finding_lines import KnownLine
-from postmortem.extraction.formats.learnt_layouts import Layout
+from postmortem.extraction.formats.layouts import Layout
 from postmortem.extraction.formats.records import MetricReader
-from postmortem.extraction.points import Points
+from postmortem.extraction.points import Part, Points, count_no_rows
 from postmortem.extraction.template_reader import select_step
-from postmortem.extraction.waiting_rows import count_no_rows
-from postmortem.reading.block_reader import Block
+from postmortem.reading.sources import Block
 
 if TYPE_CHECKING:
     import numpy as np

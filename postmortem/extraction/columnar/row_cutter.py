@@ -15,16 +15,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from postmortem.extraction.columnar.open_literals import OpenLiterals, RowPlaces, find_literal_hits
+from postmortem.extraction.columnar.line_shapes import LineShape
 from postmortem.extraction.columnar.rule_verdicts import RuleVerdict
-from postmortem.extraction.columnar.shape_making import LineShape
-from postmortem.extraction.columnar.unit_making import UnitShape
+from postmortem.extraction.columnar.shaped_lines import OpenLiterals, RowPlaces, find_literal_hits
+from postmortem.extraction.columnar.units import UnitShape
 from postmortem.extraction.formats.records import MetricReader
-from postmortem.extraction.learnt_literals import LearntLiterals
-from postmortem.extraction.literal_filters import Hit
-from postmortem.extraction.literals import Matcher
+from postmortem.extraction.literals import LearntLiterals, Matcher
 from postmortem.extraction.rule_sieve import RuleSieve
-from postmortem.reading.block_reader import Block
+from postmortem.extraction.scanning import Hit
+from postmortem.reading.sources import Block
 
 if TYPE_CHECKING:
     import numpy as np

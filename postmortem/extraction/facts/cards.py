@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from postmortem.core.job_facts import Gpu
-from postmortem.extraction.facts.number_texts import parse_number
+from postmortem.core.findings import Gpu
+from postmortem.core.log_text import parse_number
 
 _MOST: Final = 2000
 _SAME_LIST: Final = 4

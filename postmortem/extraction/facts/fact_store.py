@@ -1,19 +1,23 @@
-"""Environment and settings as printed.
+"""Environment and settings as printed, and the checkpoints that a run saved.
 
-The stronger statement beats the weaker, the later one the earlier.
+In: (name, value) pairs with the line and strength of the rule that read them; facts `checkpoint` (a
+path, `500 iterations`, a number), with their lines and printed times. Out: `FactStore`, whose
+`environment()` gives the typed view; `Saved` checkpoints, and the last before a given place of the
+run. Not here: the rules themselves (`patterns/formats`), where the run went wrong (`progress`).
 
-In: (name, value) pairs with the line and strength of the rule that read them. Out: `FactStore`;
-`environment()` gives the typed view. Not here: the rules themselves (`patterns/formats`).
+The stronger statement beats the weaker, the later one the earlier. A path of a checkpoint that says
+no step is written over each time it is saved: only its last saving counts.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from postmortem.core.job_facts import Environment, Setting
+from postmortem.core.findings import Environment, Setting
+from postmortem.core.log_text import compile_lazily, parse_number
 from postmortem.core.message import cut
 from postmortem.extraction.facts.cards import Cards
-from postmortem.extraction.facts.number_texts import parse_number
+from postmortem.reading.prefixes import get_time_basis
 
 _TRUE: Final = frozenset({"true", "yes", "on", "enabled"})
 _FALSE: Final = frozenset({"false", "no", "off", "none", "null", "disabled"})
@@ -292,3 +296,86 @@ def _normalise_precision(text: str) -> str:
         "float": "fp32",
     }
     return names.get(lowered, lowered)
+
+
+_STEP: Final = compile_lazily(
+    r"global_?step[-_=]?(\d+)"
+    r"|(?<![a-z])(?:step|iter|iteration)s?[-_= ]?(\d+)"
+    r"|(?<![a-z])checkpoint-(\d+)(?![\d.]*\.(?:pth|pt|tar)\b)"
+    r"|(?<![a-z])checkpoint_\d+_(\d+)\.pt\b"  # fairseq: epoch and updates
+    r"|(?<![a-z])model_(\d{7})\.pth\b"  # detectron2
+    r"|^(\d+)(?: (?:iterations|iters))?$",
+    re.IGNORECASE,
+)
+
+
+class Place(NamedTuple):
+    """A place of the run, as far as it is known."""
+
+    source: int
+    line: int
+    time: str | None
+    step: float | None
+
+
+class Saved(NamedTuple):
+    """A checkpoint with the place of its last saving."""
+
+    value: str
+    place: Place
+
+
+def parse_step(value: str) -> float | None:
+    """Read the step off a checkpoint's name.
+
+    None for an epoch, an ordinal, or a name without a number.
+    """
+    found = [next(filter(None, match.groups())) for match in _STEP.finditer(value)]
+    return float(found[-1]) if found else None
+
+
+def list_in_save_order(facts: Iterable[Fact]) -> list[Saved]:
+    """Order checkpoints as they were saved, each name once."""
+    found: dict[str, Saved] = {}
+    for fact in facts:
+        step = parse_step(fact.value)
+        if step is not None and fact.value in found:  # named again: listed, or loaded
+            continue
+        found.pop(fact.value, None)
+        found[fact.value] = Saved(fact.value, Place(fact.source, fact.line, fact.time, step))
+    return list(found.values())
+
+
+def is_before(first: Place, second: Place) -> bool | None:
+    """Say whether a place stands before another.
+
+    By line in one file, else by full printed times, else by steps; None if none of them tells.
+    """
+    if first.source == second.source:
+        return first.line < second.line
+    if (
+        first.time
+        and second.time
+        and get_time_basis(first.time) == get_time_basis(second.time) == "full"
+    ):
+        return first.time < second.time
+    return None if first.step is None or second.step is None else first.step < second.step
+
+
+def find_checkpoint_before(
+    checkpoints: Iterable[Saved], limit: Place | None
+) -> tuple[str, Saved | None]:
+    """Say whether a checkpoint stands before a place of the run (yes, no, unknown).
+
+    And which is the last that does.
+
+    Without a place nothing is bad: the last checkpoint is given, and `unknown`.
+    """
+    listed = list(checkpoints)
+    if not listed or limit is None:
+        return "unknown", listed[-1] if listed else None
+    known = [(checkpoint, is_before(checkpoint.place, limit)) for checkpoint in listed]
+    good = [checkpoint for checkpoint, before in known if before]
+    if good:
+        return "yes", good[-1]
+    return ("unknown" if any(before is None for _, before in known) else "no"), None

@@ -18,7 +18,7 @@ from array import array
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple, TypeVar
 
-from postmortem.core.lines import ProcessId
+from postmortem.core.findings import ProcessId
 from postmortem.core.names import NAMELESS
 from postmortem.extraction.facts.thinning import (
     LARGE,

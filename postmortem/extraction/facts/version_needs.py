@@ -2,7 +2,7 @@
 
 In: the versions of a dump; `patterns/versions.json`, what released versions ask by their own
 metadata. Out: `UnmetRequirement`s, the versions to install. Not here: whether the run
-failed by it (`detectors.version_pairs`), renewing the data (`tools/renew_versions.py`).
+failed by it (`detectors.installed_packages`), renewing the data (`tools/renew_versions.py`).
 
 A version that is not in the data, a build from source among them, is not judged.
 """

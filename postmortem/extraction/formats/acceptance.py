@@ -2,7 +2,7 @@
 
 In: what stands on lines of unknown layout, one after the other. Out: those that are metric lines,
 as soon as it is certain. Not here: what stands on a line (`formats.generic`), what its loss is
-called (`formats.loss_owners`).
+called (`formats.losses`).
 
 A layout is the line up to its last loss, with the numbers taken out. The first layout of a process
 that names a step, an iteration or an epoch beside the loss is a metric line; any other must come
@@ -13,7 +13,7 @@ until then, so that nothing is lost but what comes once, such as a closing summa
 import math
 from typing import Final
 
-from postmortem.core.lines import ProcessId
+from postmortem.core.findings import ProcessId
 from postmortem.core.names import EPOCH, EVAL_LOSS, LEARNING_RATE
 from postmortem.extraction.formats.generic import Found
 

@@ -3,7 +3,7 @@
 In: the view of a line with a metric word. Out: `FigureBlock`: the same record written on one line,
 so that whoever reads metric lines reads it too (`formats.generic`), and where it ends. Not here:
 what the names mean (`formats.losses`, `formats.metric_pairs`), tables with a heading
-(`formats.grids`).
+(`formats.tables`).
 
 A box of stable-baselines3, a printed pandas Series, an indented JSON object and the `> name: value`
 lines of speech toolkits are all the same: neighbouring lines that hold one name and one figure
@@ -15,12 +15,11 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.lines import ProcessId
+from postmortem.core.findings import ProcessId
+from postmortem.core.log_text import compile_lazily
+from postmortem.extraction.formats.figures import DECIMAL, FIGURE, parse_step_and_epoch, parse_value
 from postmortem.extraction.formats.losses import has_split_name, normalise_name, parse_losses
 from postmortem.extraction.formats.metric_pairs import parse_metrics
-from postmortem.extraction.formats.positions import parse_step_and_epoch
-from postmortem.extraction.formats.spelling import DECIMAL, FIGURE, parse_value
 from postmortem.reading.windows import View, is_same_process
 
 _WORD: Final = r"[^\W\d_][\w./@%()+-]{0,40}"

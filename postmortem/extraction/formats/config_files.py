@@ -1,20 +1,22 @@
-"""Configuration files of a run: recognise which tool wrote one, and read its values.
+"""Configuration files of a run: recognise which tool wrote one, read its values, map them to facts.
 
-In: the path and the text of a file. Out: `ConfigFile`: its values under names that tell whose they
-are, and what is to be said of it. Not here: what the names mean (`formats.setting_keys`), printed
-configurations (`patterns/formats/settings.yaml`).
+In: the path and the text of a file; rows of `patterns/keys.yaml`. Out: `ConfigFile`: its values
+under names that tell whose they are, and what is to be said of it; `StatedFact`: facts under the
+names that the rules for printed lines give them, with their lines. Not here: YAML, JSON and Python
+as such (`formats.plain_values`), printed configurations (`patterns/formats/settings.yaml`), which
+of several files counts (`facts.fact_store`).
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import Message, say
-from postmortem.extraction.formats import nested, python_config
-from postmortem.extraction.formats.nested import Leaf
-from postmortem.reading.python_dump import is_dump
+from postmortem.extraction.formats import plain_values
+from postmortem.extraction.formats.plain_values import Leaf
+from postmortem.reading.non_logs import is_python_dump
 
 SURE, LIKELY = 2, 1
 """How surely a file tells of this run: a tool wrote it for the run, or a user wrote it."""
@@ -151,7 +153,7 @@ def may_be(path: str, head: str) -> bool:
     if is_parameter(path):
         return True
     if file.suffix == ".py":
-        return is_dump(head[:4096])
+        return is_python_dump(head[:4096])
     is_nested = file.suffix in {".yaml", ".yml"} or (
         file.suffix == ".json" and head.lstrip()[:1] == "{"
     )
@@ -180,10 +182,10 @@ def read_config(path: str, text: str) -> ConfigFile:
         leaf = Leaf(name_in_store(path).replace("/", "."), text.strip()[:400], 1)
         return ConfigFile([leaf], SURE, _PARAMETER, 0)
     if file.suffix == ".py":
-        return ConfigFile(python_config.parse_assignments(text), SURE, _DUMP, 1)
+        return ConfigFile(plain_values.parse_assignments(text), SURE, _DUMP, 1)
     if file.parts[-2:] == (".hydra", "overrides.yaml"):
         return ConfigFile(_parse_overrides(text), SURE, _OVERRIDES, 0)
-    leaves, broken = nested.parse_leaves(text)
+    leaves, broken = plain_values.parse_leaves(text)
     for kind in _KINDS:
         if kind.claims(file, text[:_TELLING]):
             own = _strip_wandb_wrappers(leaves) if kind.unwraps else leaves
@@ -219,3 +221,107 @@ def _parse_overrides(text: str) -> list[Leaf]:
             value = match["value"].strip().strip("\"'")
             found.append(Leaf(match["name"].replace("/", "."), value[:400], number))
     return found
+
+
+_BELOW: Final = "*."
+_UNSAID: Final = frozenset({"", "null", "none", "~", "auto", "???", "nan", "no"})
+_FLAGS: Final = {"true": "True", "false": "False", "yes": "True", "no": "False"}
+_REFERENCE: Final = "${"
+"""Begins a value that names another, which is not looked up."""
+_NUMBER: Final = compile_lazily(r"[+-]?(?:\d{1,15}\.?\d{0,20}|\.\d{1,20})(?:[eE][+-]?\d{1,3})?")
+_LIST_ITEM: Final = compile_lazily(r"[\w./*-]{1,80}")
+
+
+class StatedFact(NamedTuple):
+    """A fact that a configuration states."""
+
+    name: str
+    value: str
+    line: int
+
+
+class _RankedRow(NamedTuple):
+    number: int
+    rank: int
+    raw: Mapping[str, Any]
+
+
+class KeyTable:
+    """The meaning of the keys of configurations."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Sort the rows by their keys."""
+        self._whole: dict[str, list[_RankedRow]] = {}
+        self._below: dict[str, list[_RankedRow]] = {}
+        for number, raw in enumerate(rows):
+            for rank, key in enumerate(raw["keys"]):
+                table = self._below if key.startswith(_BELOW) else self._whole
+                row = _RankedRow(number, rank, raw)
+                table.setdefault(_normalise_key(key.removeprefix(_BELOW)), []).append(row)
+
+    def stated(self, leaves: Iterable[Leaf]) -> list[StatedFact]:
+        """Give what the leaves say: of several keys for one fact the best, of equals the first."""
+        best: dict[int, tuple[int, StatedFact]] = {}
+        for leaf in leaves:
+            for row in self._iter_rows(_normalise_key(leaf.name)):
+                value = _parse_value(row.raw, leaf.value.strip())
+                known = best.get(row.number)
+                if value and (known is None or row.rank < known[0]):
+                    best[row.number] = (row.rank, StatedFact(row.raw["to"], value, leaf.line))
+        return [stated for _, (_, stated) in sorted(best.items())]
+
+    def _iter_rows(self, name: str) -> Iterable[_RankedRow]:
+        yield from self._whole.get(name, ())
+        parts = name.split(".")
+        for start in range(1, len(parts)):
+            yield from self._below.get(".".join(parts[start:]), ())
+
+
+def _normalise_key(name: str) -> str:
+    return name.lower().replace("-", "_")
+
+
+def _parse_value(row: Mapping[str, Any], printed: str) -> str:
+    """Give what a value says for a row; empty where it says nothing."""
+    lowered = printed.lower()
+    if "values" in row:
+        return str(row["values"].get(lowered, ""))
+    if lowered in _UNSAID - _FLAGS.keys() or _REFERENCE in printed:
+        return ""
+    value = _READERS[row["is"]](printed)
+    return str(row["as"]) if value and "as" in row else value
+
+
+def _parse_number(printed: str) -> str:
+    return printed if _NUMBER.fullmatch(printed) else ""
+
+
+def _parse_whole_number(printed: str) -> str:
+    return printed if re.fullmatch(r"\d{1,15}", printed) else ""
+
+
+def _parse_flag(printed: str) -> str:
+    return _FLAGS.get(printed.lower(), "")
+
+
+def _parse_word(printed: str) -> str:
+    is_word = len(printed) <= 200 and "\n" not in printed and printed[:1] not in "[{"
+    return printed if is_word and not _is_flag_or_count(printed) else ""
+
+
+def _is_flag_or_count(printed: str) -> bool:
+    """Say whether a value is no word; a version is one."""
+    return printed.lower() in _FLAGS or bool(re.fullmatch(r"[+-]?\d+(?:[eE].*)?", printed))
+
+
+def _list(printed: str) -> str:
+    return printed if _LIST_ITEM.search(printed) and len(printed) <= 400 else ""
+
+
+_READERS: Final = {
+    "number": _parse_number,
+    "whole": _parse_whole_number,
+    "flag": _parse_flag,
+    "word": _parse_word,
+    "list": _list,
+}

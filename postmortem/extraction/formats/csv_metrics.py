@@ -3,7 +3,7 @@
 Lightning's `metrics.csv`, YOLO's `results.csv`, the logs of Keras and timm.
 
 In: the lines of the file. Out: a record for each row, with its raw line. A row ends with its line,
-whatever quotes are open. Not here: tables in notebooks (`formats.table`).
+whatever quotes are open. Not here: tables in notebooks (`formats.tables`).
 """
 
 import csv
@@ -14,19 +14,19 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
+from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import Message, say
 from postmortem.core.names import LOSS
-from postmortem.extraction.formats.metric_names import (
-    STEPS,
-    TIMES,
-    WHOLE,
+from postmortem.extraction.formats.figures import parse_value
+from postmortem.extraction.formats.record_parts import (
+    STEP_COLUMN,
+    TIME_COLUMNS,
+    TOTAL_LOSS,
     find_step_column,
     normalise_metric_name,
 )
 from postmortem.extraction.formats.records import Record, RecordRows
-from postmortem.extraction.formats.spelling import parse_value
 
 PRODUCER: Final = "pytorch"
 _SEPARATORS: Final = ",;\t"
@@ -36,7 +36,9 @@ _AT_ONCE: Final = 2048
 _ENDS_WITH_TAB: Final = operator.methodcaller("endswith", "\t")
 _FIGURES: Final = compile_lazily(r"[\s\d.,eE+naif-]+$", re.IGNORECASE)
 _WORD: Final = compile_lazily(r"[^\W\d_]{2}")
-_PLACE: Final = compile_lazily(rf"(?:{STEPS.pattern}|(?:[\w ]{{1,20}}/)?(?:epochs?|episodes?))")
+_PLACE: Final = compile_lazily(
+    rf"(?:{STEP_COLUMN.pattern}|(?:[\w ]{{1,20}}/)?(?:epochs?|episodes?))"
+)
 """A column that says where in the run a row stands."""
 _GAIN: Final = compile_lazily(r"(?:^|[\W_])(?:rewards?|returns?|acc(?:uracy)?|scores?)(?:$|[\W_])")
 """A column that tells beside a place in the run how well it goes."""
@@ -214,11 +216,11 @@ def list_metric_names(columns: list[str]) -> list[str]:
         "step"
         if index == step_column
         else ""
-        if column.lower() in TIMES
+        if column.lower() in TIME_COLUMNS
         else normalise_metric_name(column)
         for index, column in enumerate(columns)
     ]
-    wholes = [index for index, name in enumerate(names) if WHOLE.fullmatch(name)]
+    wholes = [index for index, name in enumerate(names) if TOTAL_LOSS.fullmatch(name)]
     if LOSS not in names and len(wholes) == 1:
         names[wholes[0]] = LOSS
     return names

@@ -11,9 +11,24 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily, compile_lazily_with_words
-from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.findings import NOWHERE, ProcessId
+from postmortem.core.log_text import compile_lazily, compile_lazily_with_words
 from postmortem.extraction.formats.bars import Draw, draw
+from postmortem.extraction.formats.figures import (
+    FIGURE,
+    MAY_HOLD_VALUE,
+    PLACE_ITEM,
+    Position,
+    StepAndEpoch,
+    convert_to_ascii,
+    find_leading_count,
+    find_position,
+    may_hold_figure,
+    parse_epoch_label,
+    parse_step_and_epoch,
+    split_printed_items,
+)
+from postmortem.extraction.formats.line_forms import add_other_pairs, parse_pair_line, write_plainly
 from postmortem.extraction.formats.losses import (
     find_label_split,
     is_of_training,
@@ -23,7 +38,6 @@ from postmortem.extraction.formats.losses import (
     parse_split_losses,
     take_only_objective,
 )
-from postmortem.extraction.formats.metric_names import name_of_split
 from postmortem.extraction.formats.metric_pairs import (
     DECIMALS,
     add_metric_pairs,
@@ -33,24 +47,8 @@ from postmortem.extraction.formats.metric_pairs import (
     parse_metrics,
     parse_scores,
 )
-from postmortem.extraction.formats.pair_lines import add_other_pairs, parse_pair_line
-from postmortem.extraction.formats.plain_lines import write_plainly
-from postmortem.extraction.formats.positions import (
-    Position,
-    StepAndEpoch,
-    find_leading_count,
-    find_position,
-    parse_epoch_label,
-    parse_step_and_epoch,
-)
-from postmortem.extraction.formats.printed_mappings import PLACE_ITEM, split_printed_items
+from postmortem.extraction.formats.record_parts import name_of_split
 from postmortem.extraction.formats.records import Record
-from postmortem.extraction.formats.spelling import (
-    FIGURE,
-    MAY_HOLD_VALUE,
-    convert_to_ascii,
-    may_hold_figure,
-)
 from postmortem.reading.prefixes import clean
 
 _NUMBER: Final = compile_lazily(FIGURE)

@@ -2,7 +2,7 @@
 
 In: the arrays and rows of a text (`formats.arrays`), what names of metrics mean. Out: `Curve`s, or
 a record for each row. Not here: files and logs that hold them (`extraction.run_files`,
-`extraction.array_lines`).
+`extraction.multiline`).
 
 Predictions, weights and token ids are lists of figures, too. Of a history one list has the name of
 a metric and others beside it are as long; or it stands alone and its name leaves no doubt.
@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
+from postmortem.core.log_text import compile_lazily
 from postmortem.extraction.formats.arrays import (
     Document,
     FigureArray,
@@ -25,9 +25,9 @@ from postmortem.extraction.formats.arrays import (
     parse_arrays,
 )
 from postmortem.extraction.formats.csv_metrics import list_metric_names
-from postmortem.extraction.formats.metric_names import normalise_metric_name
+from postmortem.extraction.formats.record_parts import normalise_metric_name
 from postmortem.extraction.formats.records import Curve, Record, RecordLists
-from postmortem.rules.metrics import MetricTable
+from postmortem.rules.vocabulary import MetricTable
 
 _OBJECTIVES: Final = (
     "loss", "accuracy", "reward", "mean-reward", "value-error", "perplexity",

@@ -1,7 +1,9 @@
 """Templates of lines of unknown layout, learnt by changing their numbers.
 
-In: a line that the generic reader has read. Out: a `Layout`, or None if its numbers do not keep
-apart. Not here: reading such a line for the first time (`formats.generic`, `formats.unknown`).
+In: a line that the generic reader has read, and what it has found there. Out: a `Layout`, or None
+if the line's numbers do not keep apart; `LearntFigures`, the figures of another line that the
+layout matches. Not here: reading such a line for the first time (`formats.generic`), what becomes
+of the figures (`formats.unknown`).
 
 The reader is a black box here: each number of the line is changed in turn, and what changes in the
 answer with it is what the number is. One that changes anything else stays a literal. Before a
@@ -13,26 +15,93 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.extraction.formats.generic import LineFigures, parse_metric_line
-from postmortem.extraction.formats.learnt_layouts import Layout
-from postmortem.extraction.formats.printed_numbers import (
-    FIGURE,
-    MOST,
-    TRIALS,
-    Number,
-    find_numbers,
-    replace_numbers,
-)
+from postmortem.core.findings import ProcessId
+from postmortem.extraction.formats.generic import Found, LineFigures, parse_metric_line
 from postmortem.extraction.formats.templates import (
+    FIGURE_KIND,
     GRAPH,
-    LONGEST,
+    LONGEST_LINE,
+    MOST_NUMBERS,
+    TRIALS,
     InLine,
+    Number,
     Span,
+    Template,
     build_template,
+    find_numbers,
     find_prefix_spans,
     locate_in_line,
+    replace_numbers,
 )
 from postmortem.reading.windows import View
+
+
+class Layout(NamedTuple):
+    """A learnt line: which of the template's groups is what (`formats.layouts`)."""
+
+    template: Template
+    looked: LineFigures
+    """What the line held that it was learnt from; any such line differs in figures alone."""
+    columns: tuple[tuple[str, int], ...]
+    """Each value's name and group."""
+    step: int | None
+    now: int | None
+    """The position of the bar."""
+    epoch: int | None
+    """The epoch in the label of the bar."""
+    counted: int | None
+    """Which column is the epoch."""
+
+    @property
+    def scale(self) -> int:
+        """Steps in one of the unit in which the step is printed."""
+        return self.looked.found.scale
+
+    def read_values(self, groups: Sequence[bytes]) -> list[float]:
+        """Read the values of a line by the groups of its template."""
+        return [read_figure(groups[group]) for _, group in self.columns]
+
+    def has_step(self) -> bool:
+        """Say whether its lines print a step, or stand at one of a bar."""
+        bar = self.looked.bar
+        if bar is None or self.now is None:
+            return self.looked.found.has_step
+        return bar.counts_steps()
+
+
+def read_figure(text: bytes) -> float:
+    """Read a figure that a template leaves open, whose thousands may be grouped."""
+    return float(text.replace(b",", b"")) if b"," in text else float(text)
+
+
+class LearntFigures(NamedTuple):
+    """What a learnt line gives; a record is made of it only where it must be."""
+
+    layout: Layout
+    where: ProcessId
+    step: float
+    values: list[float]
+    line: int
+
+    def found(self) -> Found:
+        """Make what the slow path would have found, its step settled."""
+        found = self.layout.looked.found
+        record = found.record._replace(
+            step=self.step,
+            where=self.where,
+            values=[
+                (name, value)
+                for (name, _), value in zip(self.layout.columns, self.values, strict=True)
+            ],
+        )
+        return found._replace(
+            record=record,
+            has_step=self.layout.has_step(),
+            layout="",
+            is_numbered=False,
+            line=self.line,
+        )
+
 
 VALUE: Final = "@value "
 _OPEN_KINDS: Final = frozenset({"whole", "decimal"})
@@ -52,12 +121,12 @@ def infer_layout(view: View) -> Layout | None:
         looked is None
         or not looked.has_metrics()
         or (line := locate_in_line(raw, text)) is None
-        or view.end - view.start > LONGEST
+        or view.end - view.start > LONGEST_LINE
     ):
         return None
     answer = collect_values(looked)
-    numbers = list(itertools.islice(_find_open_numbers(text, looked), MOST + 1))
-    if len(numbers) > MOST:
+    numbers = list(itertools.islice(_find_open_numbers(text, looked), MOST_NUMBERS + 1))
+    if len(numbers) > MOST_NUMBERS:
         return None
     roles = find_roles(text, answer, numbers, _read_values)
     spelled = find_spelling(text, answer, roles, _read_values)
@@ -103,7 +172,7 @@ def find_roles(
 def _open_figures(numbers: Sequence[NumberRoles], *, with_idle: bool) -> list[NumberRoles]:
     """Let values be whole or not, however they are spelled here, and what is nothing likewise."""
     return [
-        NumberRoles(number._replace(kind=FIGURE), roles)
+        NumberRoles(number._replace(kind=FIGURE_KIND), roles)
         if (roles or (with_idle and roles is not None))
         and number.kind in _OPEN_KINDS
         and all(map(_is_value, roles))

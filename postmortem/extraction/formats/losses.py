@@ -1,20 +1,30 @@
-"""The losses on a line of unknown layout, and what they are called.
+"""The losses on a line of unknown layout, what they are called, and which of them is `loss`.
 
-In: a cleaned line. Out: `Losses`: the figures by canonical name. Not here: what else stands on the
-line (`formats.metric_pairs`), where in the run it stands (`formats.positions`).
+In: a cleaned line; the printed names of figures, process by process. Out: `Losses`: the figures by
+canonical name; the name that each is to have. Not here: what else stands on the line
+(`formats.metric_pairs`), where in the run it stands (`formats.figures`).
 
 A line that names one objective alone (`triplet loss`, `mse`, `nll`) beside its place names the
 training loss.
+
+Of several printed names of the training loss only one is `loss`: a plain `loss` with a step before
+anything else, then a plain training loss with a step before a part of it, else the first. The
+others (`avg. loss` at the end of an epoch) keep their names. Any other figure that a program prints
+for its steps and for its epochs has two names, too.
 """
 
 import functools
 import itertools
 import re
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.core.lazy_regex import compile_lazily, compile_lazily_with_words
+from postmortem.core import names
+from postmortem.core.findings import ProcessId
+from postmortem.core.log_text import compile_lazily, compile_lazily_with_words
 from postmortem.core.names import EVAL_LOSS, LOSS
-from postmortem.extraction.formats.spelling import DECIMAL, FIGURE, parse_value
+from postmortem.extraction.formats.figures import DECIMAL, FIGURE, parse_value
+from postmortem.extraction.formats.record_parts import name_of_split
 
 _NO_COUNT: Final = r"(?!(?i:e|ep|epoch|b|batch|i|it|iter|s|step|t|f|fold)\d{1,9} )"
 """What is no word of a name: `E003 B012 loss`."""
@@ -301,3 +311,83 @@ def is_evaluation(text: str, start: int) -> bool:
     """Say whether the last split named before a figure is not the training one."""
     splits = list(_SPLIT.finditer(text, 0, start))
     return bool(splits) and not splits[-1]["train"]
+
+
+_MOST_NAMES: Final = 4096
+COMMON: Final = frozenset(
+    {names.EPOCH, names.LEARNING_RATE, names.THROUGHPUT, names.STEP_TIME, names.DATA_TIME}
+    | {names.MEMORY, names.EVAL_LOSS, names.LOSS_SCALE, names.GRAD_NORM}
+)
+"""Figures that are the same whatever prints them."""
+
+
+class LossOwners:
+    """Keeps the spelling that is each process's own."""
+
+    def __init__(self) -> None:
+        """Know no process yet."""
+        self._own: dict[ProcessId, tuple[str, bool]] = {}
+        self._of_steps: dict[tuple[str, ProcessId], bool] = {}
+        """Whether a figure was first printed with a step."""
+        self._passes: dict[tuple[str, ProcessId], int] = {}
+        """Batches of the first pass that ended with a loss of a printed name."""
+        self.changes = 0
+        """How often the training loss of a process has got another name."""
+        self.rename: Callable[[str, ProcessId], None] = lambda _name, _where: None
+        """Gives what was `loss` so far the name that it has beside the one that is now."""
+
+    def is_owned(self, where: ProcessId) -> bool:
+        """Say whether a process has a training loss already."""
+        return where in self._own
+
+    def called(self, mine: tuple[str, bool], where: ProcessId) -> str:
+        """Give the name of a `loss` by its printed name and whether it has a step.
+
+        One such spelling is a process's own.
+        """
+        printed = mine[0]
+        own = self._own.setdefault(where, mine) if printed else mine
+        if own == mine:
+            return names.LOSS
+        if mine[1] and _rank(mine) > _rank(own):
+            self._own[where] = mine
+            self.changes += 1
+            self.rename(_name_apart(own[0]), where)
+            return names.LOSS
+        return _name_apart(printed)
+
+    def name_pass(
+        self, batches: int, printed: str, figures: Sequence[str], where: ProcessId
+    ) -> list[str]:
+        """Name the figures at the end of a pass: of a shorter one than the first, an evaluation's.
+
+        Args:
+            batches: of the pass; 0 where the line ends none.
+            printed: the name of its loss.
+            figures: the names of its figures so far.
+            where: the process.
+        """
+        if not batches or batches >= self._passes.setdefault((printed, where), batches):
+            return [*figures]
+        return [name if name in COMMON else name_of_split(name, "val") for name in figures]
+
+    def name_figure(self, name: str, where: ProcessId, *, has_step: bool) -> str:
+        """Give the name of any other figure of a record that has a step or not."""
+        if name in COMMON or names.OF_SPLIT in name:
+            return name
+        key = (name, where)
+        if key not in self._of_steps:
+            if len(self._of_steps) >= _MOST_NAMES or not is_of_training(name.replace("_", " ")):
+                return name
+            self._of_steps[key] = has_step
+        return f"{names.OF_EPOCH}{name}" if self._of_steps[key] and not has_step else name
+
+
+def _rank(mine: tuple[str, bool]) -> int:
+    """Say how much speaks for a loss: a plain one with a step has most, a part least."""
+    return 2 if mine == (names.LOSS, True) else int(is_plain_loss(mine[0]))
+
+
+def _name_apart(printed: str) -> str:
+    """Give the name of a training loss beside that which is `loss`."""
+    return printed if printed != names.LOSS else f"{names.OF_EPOCH}{names.LOSS}"

@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily, compile_lazily_with_words
+from postmortem.core.log_text import compile_lazily, compile_lazily_with_words
+from postmortem.extraction.formats.figures import DECIMAL, FIGURE, parse_value
 from postmortem.extraction.formats.losses import (
     find_label_split,
     is_evaluation,
     is_of_training,
     normalise_name,
 )
-from postmortem.extraction.formats.metric_names import find_known_name
-from postmortem.extraction.formats.spelling import DECIMAL, FIGURE, parse_value
+from postmortem.extraction.formats.record_parts import find_known_name
 
 _PAIR: Final = compile_lazily(
     r"(?<![\w./%-])(?P<name>[^\W\d_][\w./@-]{0,40}"

@@ -16,22 +16,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.core.numerals import parse_whole_number
-from postmortem.extraction.formats.cells import name_cells
-from postmortem.extraction.formats.pairs import PairReader
-from postmortem.extraction.formats.printed_numbers import open_spans
-from postmortem.extraction.formats.record_places import PlaceFinder, RecordPlaces
-from postmortem.extraction.formats.spelling import parse_value
+from postmortem.core.findings import NOWHERE, ProcessId
+from postmortem.core.log_text import compile_lazily, parse_whole_number
+from postmortem.extraction.formats.figures import parse_value
+from postmortem.extraction.formats.record_parts import (
+    PairReader,
+    PlaceFinder,
+    RecordPlaces,
+    name_cells,
+)
 from postmortem.extraction.formats.templates import (
     GRAPH,
-    LONGEST,
+    LONGEST_LINE,
     Span,
     Template,
     build_template,
     find_prefix_spans,
     locate_in_line,
+    open_spans,
     place,
 )
 from postmortem.reading.windows import View
@@ -239,7 +241,7 @@ class MetricReader:
 
     def _is_fit(self, raw: bytes) -> bool:
         """Say whether a line may have a template."""
-        return self._lines == 1 and len(raw) <= LONGEST and (raw.isascii() or self.redraws)
+        return self._lines == 1 and len(raw) <= LONGEST_LINE and (raw.isascii() or self.redraws)
 
     def _find_spans(self, match: Match, budget: Budget | None) -> list[Span] | None:
         """Give the rank and every value in the line, in order.

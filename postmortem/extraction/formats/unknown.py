@@ -1,28 +1,158 @@
-"""The reader of last resort: metric lines of unknown layout become records.
+"""The reader of last resort: metric lines and bars of unknown layout become records.
 
-In: cleaned lines with a metric word in them, one after the other, or lines that a learnt template
-has matched. Out: a `Record`, once the line's layout is known to be a metric line. Not here: the
-figures on a line (`formats.generic`), which layouts are metric lines (`formats.acceptance`), which
-loss is the process's own (`formats.loss_owners`), learning templates (`formats.layouts`), which
-draw of a bar counts (`formats.bar_records`).
+In: cleaned lines with a metric word in them, or draws of bars with metrics, one after the other;
+lines that a learnt template has matched. Out: a `Record`, once the line's layout is known to be a
+metric line; for bars one for each position, the last that was drawn there, once the bar has left
+it. Not here: the figures on a line (`formats.generic`), which layouts are metric lines
+(`formats.acceptance`), which loss is the process's own (`formats.losses`), learning templates
+(`formats.layouts`), the draws themselves (`formats.bars`).
+
+A loop that sets the metrics of a bar within its body draws those of its first step while the bar
+stands at 0, and so on: the metrics are a step ahead of the bar.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from postmortem.core.lines import ProcessId
+from postmortem.core.findings import ProcessId
 from postmortem.core.names import LOSS
 from postmortem.extraction.formats.acceptance import Acceptance
-from postmortem.extraction.formats.bar_records import BarRecords
-from postmortem.extraction.formats.generic import BAR_END, Found, parse_metric_line
-from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
-from postmortem.extraction.formats.loss_owners import LossOwners
+from postmortem.extraction.formats.bars import Draw, Redraws, StepCounting
+from postmortem.extraction.formats.generic import BAR_END, Found, LineFigures, parse_metric_line
+from postmortem.extraction.formats.layouts import Layout, LearntFigures
+from postmortem.extraction.formats.losses import LossOwners
 from postmortem.extraction.formats.records import Record
-from postmortem.extraction.formats.step_counting import StepCounting
 
 if TYPE_CHECKING:
     import numpy as np
+
+_MOST_STREAMS: Final = 64
+
+
+class BarPositions:
+    """Keeps which bars have their metrics drawn ahead."""
+
+    def __init__(self) -> None:
+        """Know no bar yet."""
+        self._ahead: dict[Hashable, bool] = {}
+        """Whether the metrics of a step are drawn before the bar moves on to it."""
+
+    def step(self, stream: Hashable, now: int, total: int | None) -> int:
+        """Give the step that a draw with metrics belongs to.
+
+        0 for a bar that begins with those of the epoch before.
+        """
+        if stream not in self._ahead and len(self._ahead) < _MOST_STREAMS:
+            self._ahead[stream] = now == 0
+        if not self._ahead.get(stream):
+            return now
+        return now + 1 if total is None else min(now + 1, total)
+
+    def steps(
+        self, stream: Hashable, positions: "np.ndarray[Any, Any]", total: int | None
+    ) -> "np.ndarray[Any, Any]":
+        """Give the steps of many draws of a bar in order; the same as `step` for each."""
+        self.step(stream, int(positions[0]), total)
+        if not self._ahead.get(stream):
+            return positions
+        return positions + 1 if total is None else (positions + 1).clip(max=total)
+
+
+class BarRecords:
+    """Keeps where the bars of one source stand."""
+
+    def __init__(self, counting: StepCounting) -> None:
+        """Know no bar yet; `counting` tells how epochs count."""
+        self._counting = counting
+        self._draws: Redraws[Found | LearntFigures] = Redraws()
+        self._positions = BarPositions()
+
+    def read(
+        self, looked: LineFigures, bar: Draw, where: ProcessId
+    ) -> Found | LearntFigures | None:
+        """Take a draw; gives the record that is certain now, if there is one."""
+        stream = (where, looked.stream)
+        now = self._positions.step(stream, bar.now, bar.total)
+        if now == 0 or not looked.has_metrics():
+            return None
+        step = self._step(looked, where, now, looked.epoch, looked.found.record.step)
+        found = looked.found._replace(
+            record=looked.found.record._replace(step=step), has_step=bar.counts_steps(), layout=""
+        )
+        return self._draws.take(stream, (looked.epoch, now, bar.total), found)
+
+    def read_learnt(
+        self, layout: Layout, bar: Draw, where: ProcessId, groups: Sequence[bytes], line: int
+    ) -> Found | LearntFigures | None:
+        """Take a draw that a template has matched."""
+        looked = layout.looked
+        stream = (where, looked.stream)
+        position = 0 if layout.now is None else int(groups[layout.now])
+        now = self._positions.step(stream, position, bar.total)
+        if now == 0:
+            return None
+        label = looked.epoch if layout.epoch is None else groups[layout.epoch].decode()
+        printed = math.nan if layout.step is None else float(groups[layout.step]) * layout.scale
+        step = self._step(looked, where, now, label, printed)
+        late = LearntFigures(layout, where, step, layout.read_values(groups), line)
+        return self._draws.take(stream, (label, now, bar.total), late)
+
+    def positions(
+        self, layout: Layout, where: ProcessId, printed: "np.ndarray[Any, Any]"
+    ) -> "np.ndarray[Any, Any]":
+        """Give the steps of a bar that draws with these positions belong to, 0 where to none."""
+        bar, stream = layout.looked.bar, (where, layout.looked.stream)
+        return self._positions.steps(stream, printed, None if bar is None else bar.total)
+
+    def holds(self, layout: Layout, where: ProcessId) -> bool:
+        """Say whether a record waits for the bar to leave its position."""
+        return self._draws.holds((where, layout.looked.stream))
+
+    def steps(
+        self,
+        layout: Layout,
+        where: ProcessId,
+        positions: "np.ndarray[Any, Any]",
+        epochs: "np.ndarray[Any, Any]",
+    ) -> "np.ndarray[Any, Any]":
+        """Give the steps of the run of draws that print none, in order.
+
+        Args:
+            layout: of the draws.
+            where: their process.
+            positions: the steps of the bar that they belong to.
+            epochs: in the label of the bar; NaN where none is.
+        """
+        bar = layout.looked.bar
+        length = math.nan if bar is None or bar.total is None else float(bar.total)
+        stream = (where, layout.looked.stream)
+        return self._counting.steps_anew(stream, epochs, positions.astype(float), length)
+
+    def hold(self, late: LearntFigures, epoch: str, position: int) -> None:
+        """Let the last of many draws wait; the one that waited has been given with them."""
+        looked = late.layout.looked
+        total = None if looked.bar is None else looked.bar.total
+        self._draws.hold((late.where, looked.stream), (epoch, position, total), late)
+
+    def rest(self) -> list[Found | LearntFigures]:
+        """Give what still stands at a position; later draws there are passed over."""
+        return self._draws.rest()
+
+    def _step(
+        self, looked: LineFigures, where: ProcessId, now: int, epoch: str, printed: float
+    ) -> float:
+        if looked.found.has_step or looked.bar is None:
+            return printed
+        length = math.nan if looked.bar.total is None else float(looked.bar.total)
+        return self._counting.step(
+            (where, looked.stream),
+            float(epoch) if epoch else math.nan,
+            float(now),
+            length,
+            anew=True,
+        )
+
 
 _MOST_KINDS: Final = 64
 

@@ -15,8 +15,8 @@ from itertools import pairwise
 from typing import Final
 
 from postmortem.core.message import NOTHING, Message, say
+from postmortem.fleet.scheduler.allocations import JudgedJob
 from postmortem.fleet.scheduler.exact_tests import compute_binomial_cdf
-from postmortem.fleet.scheduler.judged_jobs import JudgedJob
 
 _TOO_RARE: Final = 0.05
 """Beneath this chance so few (or so many) successes are not those of an even coin."""

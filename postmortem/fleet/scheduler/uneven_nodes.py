@@ -1,14 +1,15 @@
 """Find nodes on which jobs fail more often than elsewhere, corrected for chance.
 
-A job is compared with jobs of its kind: of the same user, the same work and about as many nodes.
-So a script that fails everywhere is evidence against no node, nor is a user who is bound to one. A
-job of 64 nodes is compared with jobs of 64 nodes: its failure counts for all its nodes, but
-if such jobs often fail it is expected, and says little.
+A job is compared with jobs of its kind: of the same user, the same work and about as many nodes. So
+a script that fails everywhere is evidence against no node, nor is a user who is bound to one. A job
+of 64 nodes is compared with jobs of 64 nodes: its failure counts for all its nodes, but if such
+jobs often fail it is expected, and says little.
 
 Under "no node is special", failures are spread over the jobs of a kind by chance; how many fall on
 a node is then known exactly (`scheduler.exact_tests`), summed over kinds, and corrected over nodes.
 Nodes that only share jobs with a worse one are cleared of what they share. Only allocations count:
-logs name their machines more often when they fail.
+logs name their machines more often when they fail. Hardware faults that logs report for a machine
+are a second witness.
 
 In: jobs with allocations. Out: a value for each node. Not here: showing it (`report.page`).
 """
@@ -16,18 +17,94 @@ In: jobs with allocations. Out: a value for each node. Not here: showing it (`re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
-from postmortem.core.message import NOTHING, Message, say
-from postmortem.fleet.scheduler.comparable_jobs import ComparedJob, select_comparable_jobs
+from postmortem.core.message import NOTHING, SEMICOLON, Message, join_list, say
+from postmortem.fleet.scheduler.allocations import JudgedJob
 from postmortem.fleet.scheduler.exact_tests import (
     Urn,
     compute_false_discovery_rates,
     compute_tail_probability,
 )
-from postmortem.fleet.scheduler.hardware_witnesses import find_hardware_witnesses
-from postmortem.fleet.scheduler.hostlists import get_short_hostname
-from postmortem.fleet.scheduler.judged_jobs import JudgedJob
+from postmortem.fleet.scheduler.scheduler_cells import get_short_hostname
+from postmortem.rules.vocabulary import Trait, has_trait
+
+_ENOUGH: Final = 5
+"""Jobs from which on a kind is compared by itself; smaller ones are thrown together."""
+
+Kind = tuple[str, ...]
+
+
+class ComparedJob(NamedTuple):
+    """A job as it is counted."""
+
+    nodes: tuple[str, ...]
+    kind: Kind
+    has_failed: bool
+    cause: str
+
+
+def select_comparable_jobs(jobs: Sequence[JudgedJob]) -> list[ComparedJob]:
+    """Give the jobs that count: the first attempt on the same nodes, with a known end."""
+    first: dict[tuple[str, str, tuple[str, ...]], JudgedJob] = {}
+    for job in sorted(jobs, key=lambda job: (job.run[2], job.identity)):
+        one = job.allocation
+        if one is None or not one.nodes or job.has_failed is None or job.was_stopped:
+            continue
+        first.setdefault((one.cluster, one.scheduler_id, tuple(sorted(one.nodes))), job)
+    kept = [first[key] for key in sorted(first)]
+    kinds = _select_strata(kept)
+    return [
+        ComparedJob(tuple(sorted({*job.nodes})), kind, bool(job.has_failed), job.blamed or "")
+        for job, kind in zip(kept, kinds, strict=True)
+    ]
+
+
+def _select_strata(jobs: Sequence[JudgedJob]) -> list[Kind]:
+    """Give the kind that each job is compared within, the narrowest that is large enough.
+
+    It is settled by how many jobs there are, never by how they ended.
+    """
+    chosen: list[Kind] = [()] * len(jobs)
+    left = list(range(len(jobs)))
+    for depth in (3, 2, 1):
+        kinds = {place: _build_stratum(jobs[place], depth) for place in left}
+        sizes = Counter(kinds.values())
+        for place in left:
+            if depth == 1 or sizes[kinds[place]] >= _ENOUGH:
+                chosen[place] = kinds[place]
+        left = [place for place in left if not chosen[place]]
+    return chosen
+
+
+def _build_stratum(job: JudgedJob, depth: int) -> Kind:
+    """Give size, user and work, as many of them as asked; sizes by doubling: 1, 2, 3-4, 5-8."""
+    return (f"{(len(job.nodes) - 1).bit_length()}", job.user, job.work)[:depth]
+
+
+def find_hardware_witnesses(jobs: Iterable[JudgedJob]) -> dict[str, Message]:
+    """Collect what logs say about hardware faults, by short node name.
+
+    A message concerns the machines its log names, or else the only node the job ran on.
+    """
+    signs: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for job in jobs:
+        if job.cause is not None and has_trait(job.cause, Trait.FAULTY_HARDWARE):
+            hosts = job.hosts or (job.nodes if len(job.nodes) == 1 else ())
+            for host in {get_short_hostname(host) for host in hosts}:
+                signs[host, job.cause].append(job.title or job.identity)
+    worded: dict[str, list[Message]] = defaultdict(list)
+    for (host, cause), titles in sorted(signs.items()):
+        worded[host].append(
+            say(
+                "{count} logs name `{cause}` on it, the first {title}",
+                count=len(titles),
+                cause=cause,
+                title=min(titles),
+            )
+        )
+    return {host: join_list(messages, SEMICOLON) for host, messages in worded.items()}
+
 
 LEVEL: Final = 0.05
 """The share of named nodes that may be named wrongly."""

@@ -16,12 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import Message, say
-from postmortem.fleet.search.listing import FileEntry, Leftovers, Tree
-from postmortem.fleet.search.locations import extract_path
+from postmortem.fleet.search.listing import FileEntry, Leftovers, Tree, extract_path
 from postmortem.fleet.search.name_parts import NameParts, parse_file_name
-from postmortem.reading.unread_files import get_skip_reason
+from postmortem.reading.non_logs import get_skip_reason
 
 _WEAK: Final = compile_lazily(
     r"\A(?P<before>|.{0,255}?[-_.])"

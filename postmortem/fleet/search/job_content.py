@@ -18,7 +18,7 @@ from xxhash import xxh3_128
 from postmortem.core.errors import InputError
 from postmortem.core.message import say
 from postmortem.fleet.found_jobs import FoundJob, JobFile
-from postmortem.fleet.search.locations import is_remote, remove_location_secrets
+from postmortem.fleet.search.listing import is_remote, remove_location_secrets
 from postmortem.reading.sources import LogSource, Stream
 
 _BLOCK: Final = 1 << 20

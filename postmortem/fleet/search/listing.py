@@ -1,7 +1,9 @@
-"""List a folder tree: files with size and modification time, and folders.
+"""Locations of files, local paths or URLs, and the listing of a local folder tree.
 
-In: a local folder. Out: `Tree`, and what was left out on the way. Not here: trees elsewhere
-(`search.remote_files`), which files are a job (`search.run_folders`).
+In: a location; a local folder. Out: what lies above and below a location, the same without what
+gives access; `Tree` with size and modification time, and what was left out on the way. Not here:
+opening a file, trees elsewhere (`search.remote_files`), which files are a job
+(`search.run_folders`).
 
 One look at each file. Links to folders are not followed, as `analyze` does not: so nothing runs in
 circles, and a link to a data set does not draw it in. A link to a file is a file, unless what it
@@ -15,10 +17,55 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import NOTHING, Message, say
 from postmortem.fleet.found_jobs import LeftOut
 from postmortem.reading.discover import INSTALLED, PACKAGES
 from postmortem.reading.opener import describe_special_file
+
+_SCHEME: Final = compile_lazily(r"(?:[A-Za-z][A-Za-z0-9+.-]{1,30}(?:://|::))")
+_LOGIN: Final = compile_lazily(
+    r"(?<![A-Za-z0-9+.-])(?P<scheme>(?!abfs|wasb)[A-Za-z][A-Za-z0-9+.-]{1,30}://)[^/]*@"
+)
+"""In Azure's URLs a container stands before the @."""
+_QUERY: Final = compile_lazily(
+    r"(?P<url>https?://[^?#:]{0,2000}(?::\d{1,5}[^?#:]{0,2000})?)[?#](?:(?!::).)*"
+)
+
+
+def is_remote(place: str) -> bool:
+    """Say whether a place is a URL, or several of them, one within the other."""
+    return _SCHEME.match(place) is not None
+
+
+def remove_location_secrets(location: str) -> str:
+    """Give a location without login, query and fragment; a path as it is."""
+    if not is_remote(location):
+        return location
+    return _QUERY.sub(r"\g<url>", _LOGIN.sub(r"\g<scheme>", location))
+
+
+def extract_path(location: str) -> str:
+    """Give what of a location names the file: without what holds it and what a server is asked."""
+    if not is_remote(location):
+        return location
+    head = location.partition("::")[0]
+    return head.partition("?")[0] if head.startswith(("http://", "https://")) else head
+
+
+def join_location(folder: str, name: str) -> str:
+    """Give the location of a name within a folder."""
+    head, chained, rest = folder.partition("::") if is_remote(folder) else (folder, "", "")
+    return f"{head.rstrip('/')}/{name}{chained}{rest}"
+
+
+def get_parent_folder(location: str) -> str:
+    """Give the folder of a file."""
+    if not is_remote(location):
+        return location.rpartition("/")[0]
+    head, chained, rest = location.partition("::")
+    return f"{extract_path(head).rpartition('/')[0]}{chained}{rest}"
+
 
 _DEEPEST: Final = 40
 HIDDEN: Final = say("hidden")

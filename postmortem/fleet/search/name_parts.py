@@ -13,7 +13,7 @@ import functools
 import re
 from typing import Final, NamedTuple
 
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 from postmortem.reading.file_names import process_words
 
 _PACKED: Final = compile_lazily(r"\.(?:gz|bz2|xz|zst)\Z", re.IGNORECASE)

@@ -17,8 +17,15 @@ from typing import Any, BinaryIO, Final, TypeVar
 
 from postmortem.core.errors import InputError, MissingExtra, PostmortemError, install_hint
 from postmortem.core.message import say
-from postmortem.fleet.search.listing import HIDDEN, READ_THOUGH_HIDDEN, FileEntry, Leftovers, Tree
-from postmortem.fleet.search.locations import extract_path, remove_location_secrets
+from postmortem.fleet.search.listing import (
+    HIDDEN,
+    READ_THOUGH_HIDDEN,
+    FileEntry,
+    Leftovers,
+    Tree,
+    extract_path,
+    remove_location_secrets,
+)
 from postmortem.reading.discover import INSTALLED, PACKAGES
 
 _Result = TypeVar("_Result")

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import Dialect, Text, TypeDecorator
 
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 
 _MARK: Final = "\ufdd0"
 """No character: it stands before the code of one that a database refuses."""

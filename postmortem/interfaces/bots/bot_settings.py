@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 
 _NAME: Final = compile_lazily(r"[a-z0-9][a-z0-9-]{0,39}")
 _MENTION: Final = compile_lazily(r"[@/!][A-Za-z0-9][A-Za-z0-9_.-]{0,59}")

@@ -9,17 +9,17 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from postmortem.core.message import Message, quote, say
-from postmortem.fleet.store.answer_rows import AskedPlace, DeliveryRow
 from postmortem.fleet.store.delivery_records import DeliveryRecords
-from postmortem.interfaces.bots.bot_commands import LOOK, RUN, find_command
+from postmortem.fleet.store.stored_rows import AskedPlace, DeliveryRow
 from postmortem.interfaces.bots.bot_settings import BotSettings
-from postmortem.interfaces.trackers.tracker_errors import TrackerError
-from postmortem.interfaces.trackers.tracker_protocol import Tracker
-from postmortem.interfaces.trackers.tracker_values import (
+from postmortem.interfaces.bots.issue_text import LOOK, RUN, find_command
+from postmortem.interfaces.trackers.tracker_protocol import (
     COMMENTED,
     FAILED_RUN,
     OPENED,
     PING,
+    Tracker,
+    TrackerError,
     TrackerEvent,
     TrackerUser,
 )

@@ -11,10 +11,10 @@ from typing import Protocol
 from postmortem.core import names
 from postmortem.core.diagnosis import Analysis
 from postmortem.core.errors import PostmortemError
-from postmortem.interfaces.trackers.tracker_values import NamedLog
+from postmortem.interfaces.trackers.tracker_protocol import NamedLog
+from postmortem.report.display import translate_analysis
 from postmortem.report.markdown import render_markdown
-from postmortem.report.one_language import translate_analysis
-from postmortem.rules.traits import Trait, has_trait
+from postmortem.rules.vocabulary import Trait, has_trait
 
 
 class NotJudged(PostmortemError):  # noqa: N818 -- what became of it

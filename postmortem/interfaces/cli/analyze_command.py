@@ -8,14 +8,8 @@ from typing import Final
 import click
 
 from postmortem.api import Report, analyze
-from postmortem.core.host.usable_cores import count_cores
+from postmortem.core.host.streams import count_cores
 from postmortem.core.names import SHIPPED
-from postmortem.interfaces.cli.delivery import (
-    check_not_overwriting,
-    check_output,
-    choose_format,
-    write_report,
-)
 from postmortem.interfaces.cli.messages import print_message
 from postmortem.interfaces.cli.options import (
     FOLDER,
@@ -25,9 +19,15 @@ from postmortem.interfaces.cli.options import (
     check_standard_input,
     report_options,
 )
-from postmortem.interfaces.cli.progress_line import ProgressLine
+from postmortem.interfaces.cli.report_output import (
+    ProgressLine,
+    check_not_overwriting,
+    check_output,
+    choose_format,
+    write_report,
+)
 from postmortem.pipeline import get_matcher, open_model
-from postmortem.report.for_people import detect_input_type
+from postmortem.report.display import detect_input_type
 from postmortem.report.words import Words
 
 _MOST_NAMED: Final = 3

@@ -14,18 +14,20 @@ from postmortem.core.errors import UsageError
 from postmortem.interfaces.cli.job_or_analysis import report_on
 from postmortem.interfaces.cli.messages import print_message, show
 from postmortem.interfaces.cli.options import LANGUAGE, LINK, PATTERNS, SOURCE, add_model_options
-from postmortem.interfaces.cli.progress_line import ProgressLine
+from postmortem.interfaces.cli.report_output import ProgressLine
 from postmortem.interfaces.trackers.bot_comment import (
     CommentResult,
     mark_of,
     update_or_create_comment,
 )
-from postmortem.interfaces.trackers.issue_references import parse_github_place, parse_gitlab_place
-from postmortem.interfaces.trackers.tracker_errors import TryLater
-from postmortem.interfaces.trackers.tracker_kinds import create_tracker
-from postmortem.interfaces.trackers.tracker_values import IssuePlace
+from postmortem.interfaces.trackers.tracker_kinds import (
+    create_tracker,
+    parse_github_place,
+    parse_gitlab_place,
+)
+from postmortem.interfaces.trackers.tracker_protocol import IssuePlace, TryLater
 from postmortem.report.markdown_text import format_link
-from postmortem.report.words.notice_words import NOTICE
+from postmortem.report.notice import NOTICE
 
 _PAUSES: Final = (2.0, 10.0)
 """Seconds before it is tried again, where the tracker names none."""

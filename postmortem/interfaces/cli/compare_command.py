@@ -6,14 +6,14 @@ import click
 
 from postmortem.core.errors import UsageError
 from postmortem.core.names import LANGUAGES
-from postmortem.interfaces.cli.delivery import (
+from postmortem.interfaces.cli.options import OUTPUT, PATTERNS, SOURCE, check_sources
+from postmortem.interfaces.cli.report_output import (
     check_not_overwriting,
     check_output,
     choose_format,
     write,
 )
-from postmortem.interfaces.cli.options import OUTPUT, PATTERNS, SOURCE, check_sources
-from postmortem.interfaces.compare.two_runs import compare_runs
+from postmortem.interfaces.compare import compare_runs
 from postmortem.report.side_by_side import FORMS, render
 
 

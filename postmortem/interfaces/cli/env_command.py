@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from postmortem.core.host.dump import Dump, build_environment_dump, dump_for
-from postmortem.interfaces.cli.delivery import write
 from postmortem.interfaces.cli.messages import print_message
 from postmortem.interfaces.cli.options import OUTPUT
+from postmortem.interfaces.cli.report_output import write
 
 
 @click.command("env")

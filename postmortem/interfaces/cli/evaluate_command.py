@@ -8,16 +8,16 @@ import click
 
 from postmortem.core.errors import MissingExtra, UsageError, install_hint
 from postmortem.core.names import SHIPPED
-from postmortem.interfaces.cli.delivery import require_folder, write
 from postmortem.interfaces.cli.messages import show
 from postmortem.interfaces.cli.options import FOLDER, LANGUAGE, OUTPUT, PATTERNS, add_model_options
+from postmortem.interfaces.cli.report_output import require_folder, write
 from postmortem.learn.evaluating import JudgedCase, evaluate_cases
 from postmortem.learn.labelled_logs import list_labelled_cases
 from postmortem.learn.metrics import build_evaluation
 from postmortem.learn.samples import SampledLog, read_samples
 from postmortem.pipeline import get_matcher, open_model
 from postmortem.report.page.metrics_page import render_evaluation
-from postmortem.report.terminal.metrics_tables import render_evaluation_text
+from postmortem.report.terminal.summary_tables import render_evaluation_text
 from postmortem.report.wire import get_tool_version
 
 _SUFFIXES: Final = {".html": "page", ".htm": "page", ".json": "JSON", ".txt": "text", "": "text"}

@@ -23,8 +23,8 @@ from postmortem.core.errors import PostmortemError
 from postmortem.core.host.dump import dump_for
 from postmortem.core.host.signals import Signals
 from postmortem.core.host.streams import flush_streams, hold_places
-from postmortem.interfaces.cli.delivery import write_report
 from postmortem.interfaces.cli.messages import print_message
+from postmortem.interfaces.cli.report_output import write_report
 
 _LONGEST: Final = 1800.0
 """Seconds after which an analysis is stopped: a job that hangs in it would keep its machines."""

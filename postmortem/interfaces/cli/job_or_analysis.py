@@ -9,11 +9,11 @@ from typing import Final
 
 from postmortem.api import Report, analyze
 from postmortem.core.errors import InputError
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 from postmortem.core.names import ANALYSIS_SCHEMA, SHIPPED
 from postmortem.interfaces.cli.options import check_standard_input
-from postmortem.reading.byte_streams import fill
 from postmortem.reading.opener import open_log
+from postmortem.reading.sources import fill
 from postmortem.report.lossless import from_json
 
 _LARGEST: Final = 1 << 30

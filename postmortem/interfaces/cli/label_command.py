@@ -7,7 +7,7 @@ import click
 
 from postmortem.interfaces.cli.messages import print_message
 from postmortem.interfaces.cli.options import FOLDER, PATTERNS
-from postmortem.learn.corrections import get_labels_folder, record
+from postmortem.learn.labelled_logs import get_labels_folder, record
 from postmortem.rules.base import load
 
 

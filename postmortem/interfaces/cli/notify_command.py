@@ -15,9 +15,9 @@ from postmortem.core.names import LANGUAGES
 from postmortem.interfaces.cli.job_or_analysis import report_on
 from postmortem.interfaces.cli.messages import print_message, show
 from postmortem.interfaces.cli.options import FOLDER, LINK, PATTERNS, SOURCE, add_model_options
-from postmortem.interfaces.cli.progress_line import ProgressLine
-from postmortem.interfaces.notify.outgoing import KINDS
+from postmortem.interfaces.cli.report_output import ProgressLine
 from postmortem.interfaces.notify.targets import SECRET, URL, Target, find_target
+from postmortem.interfaces.notify.webhooks import KINDS
 from postmortem.report.notice import Notice, build_triage_notice, build_verdict_notice
 
 _OVERVIEW: Final = "overview.json"

@@ -1,6 +1,6 @@
 """Options that several commands share.
 
-In: click parameters. Out: decorators. Not here: where a report goes (`cli.delivery`).
+In: click parameters. Out: decorators. Not here: where a report goes (`cli.report_output`).
 """
 
 import os

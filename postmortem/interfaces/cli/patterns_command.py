@@ -1,31 +1,128 @@
-"""`postmortem patterns check|list|schema`."""
+"""`postmortem patterns check|list|schema|draft`.
+
+In: options; for a draft a log and the number of a line or none, or a file of failures and the id of
+a group or none. Out: the rules listed or checked, a drafted rule. Not here: the rule that is
+drafted (`rules.signature_draft`).
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from postmortem.core import resources
-from postmortem.core.errors import PatternError, PostmortemError, UsageError
-from postmortem.core.visible import escape_control_characters
+from postmortem.core.errors import InputError, PatternError, PostmortemError, UsageError
+from postmortem.core.log_text import escape_control_characters
+from postmortem.diagnosis.case.build import build_case
+from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.fixes import exception_proof
 from postmortem.diagnosis.inference import example_cases
-from postmortem.extraction import frequency, proof
-from postmortem.interfaces.cli.drafting import read_cluster_lines, select_draft_line
+from postmortem.extraction import proof
+from postmortem.extraction.job import read
+from postmortem.extraction.proof import find_metric_errors
 from postmortem.interfaces.cli.messages import print_message, show
 from postmortem.interfaces.cli.options import LANGUAGE, OUTPUT, PATTERNS, SOURCE
+from postmortem.pipeline import get_matcher
+from postmortem.reading.excerpt import read_lines_again
+from postmortem.reading.prefixes import clean
 from postmortem.rules import check as checking
-from postmortem.rules import foreign_words
-from postmortem.rules.anomaly_type import build_anomaly_types
 from postmortem.rules.base import load
+from postmortem.rules.cause_rules import Conditions
+from postmortem.rules.check import RuleSelection, select_rules
 from postmortem.rules.compile import KINDS, compile_folders
-from postmortem.rules.conditions import Conditions
-from postmortem.rules.metric_proof import find_metric_errors
 from postmortem.rules.schema import build_json_schema
-from postmortem.rules.selection import RuleSelection, select_rules
 from postmortem.rules.signature_draft import write_skeleton, write_skeleton_for_lines
+from postmortem.rules.vocabulary import build_anomaly_types
+
+_MOST_LINES: Final = 20_000
+_LONGEST: Final = 400
+_LONGEST_ROW: Final = 1 << 20
+
+
+def select_draft_line(log: str, number: int | None, patterns: tuple[Path, ...]) -> str:
+    """Give the line that is asked for, else what failed first, else the last line of the log.
+
+    Raises:
+        UsageError: there is no such line, or nothing in the log.
+        InputError: the log cannot be read.
+    """
+    machine = get_matcher(patterns)
+    case = build_case(read(log, machine), machine.knowledge)
+    text = _read_line(case, number) if number else _find_failing_line(case) or _find_last_line(case)
+    if not text.strip():
+        what = f"there is no text in line {number}" if number else "there is no text in the log"
+        raise UsageError(what, log, "name a line with --line, counted as sed -n does")
+    return clean(text).text
+
+
+def read_cluster_lines(path: Path, group: str | None = None) -> list[str]:
+    """Give the failing lines of a group: a text of one a line, or the `results.jsonl` of a triage.
+
+    Args:
+        path: the file.
+        group: which group of a triage; needed where the file holds several.
+
+    Raises:
+        InputError: the file cannot be read.
+        UsageError: it holds no failing line, none of the group, or those of several groups.
+    """
+    try:
+        with path.open(encoding="utf-8", errors="replace") as stream:
+            rows = list(_iter_cluster_rows(iter(lambda: stream.readline(_LONGEST_ROW), ""), group))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path, "check the path") from error
+    groups = sorted({name for name, _ in rows})
+    if len(groups) > 1:
+        listed = ", ".join(groups[:8])
+        raise UsageError(f"it holds {len(groups)} groups", path, f"name one with --group: {listed}")
+    if not rows:
+        what = f"it holds no failing line of {group}" if group else "it holds no failing line"
+        raise UsageError(what, path, "name the results.jsonl of a triage, or a text of lines")
+    return [clean(text[:_LONGEST]).text for _, text in rows]
+
+
+def _iter_cluster_rows(lines: Iterator[str], group: str | None) -> Iterator[tuple[str, str]]:
+    """Yield group and failing line of each row; a row that is no JSON is a line itself."""
+    count = 0
+    for line in lines:
+        name, text = _parse_cluster_row(line.strip())
+        if text and (group is None or name == group):
+            yield name, text
+            count += 1
+        if count >= _MOST_LINES:
+            return
+
+
+def _parse_cluster_row(line: str) -> tuple[str, str]:
+    if not line.startswith("{"):
+        return "", line
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return "", line
+    text = row.get("failing_line") or ""
+    return str(row.get("group") or ""), text if isinstance(text, str) else ""
+
+
+def _find_failing_line(case: Case) -> str:
+    if case.first is None:
+        return ""
+    traceback = case.first.traceback
+    return _read_line(
+        case, case.first.line if traceback is None else traceback.exception_line, case.first.source
+    )
+
+
+def _read_line(case: Case, number: int, source: int = 0) -> str:
+    found = read_lines_again(case.gathered.origins[source], [(number, number)])
+    return found[number].text if number in found else ""
+
+
+def _find_last_line(case: Case) -> str:
+    text = next((text for _, text in case.gathered.tails.values()), "")
+    return next((line for line in reversed(text.split("\n")) if line.strip()), "")
 
 
 @click.group("patterns")
@@ -67,7 +164,7 @@ def check(paths: tuple[Path, ...], *, attacks: bool) -> int:
             faults += find_metric_errors(compiled["metrics"], whole["metrics"], attacks=attacks)
         faults += [
             *proof.find_stack_errors({**whole, "stacks": chosen["stacks"]}),
-            *foreign_words.find_foreign_words(whole, selection.files),
+            *proof.find_foreign_words(whole, selection.files),
         ]
         count = sum(map(len, chosen.values()))
     for fault in faults:
@@ -135,7 +232,7 @@ def _iter_rule_errors(
             " was not looked at"
         )
         return
-    yield from frequency.find_frequency_errors(matching, frequency.list_healthy_logs(samples))
+    yield from proof.find_frequency_errors(matching, proof.list_healthy_logs(samples))
 
 
 @command.command("schema")

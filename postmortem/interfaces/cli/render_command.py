@@ -4,14 +4,14 @@ from pathlib import Path
 
 import click
 
-from postmortem.interfaces.cli.delivery import (
+from postmortem.interfaces.cli.job_or_analysis import load_stored_report
+from postmortem.interfaces.cli.options import SOURCE, add_format_options
+from postmortem.interfaces.cli.report_output import (
     check_not_overwriting,
     check_output,
     choose_format,
     write_report,
 )
-from postmortem.interfaces.cli.job_or_analysis import load_stored_report
-from postmortem.interfaces.cli.options import SOURCE, add_format_options
 
 
 @click.command("render")

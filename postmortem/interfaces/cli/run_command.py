@@ -10,13 +10,13 @@ from pathlib import Path
 import click
 
 from postmortem.core.errors import UsageError
+from postmortem.core.host.files import KeptLog
 from postmortem.core.host.launching import Done, run_command
-from postmortem.core.host.output_copy import KeptLog
 from postmortem.core.host.signals import Signals
-from postmortem.interfaces.cli.delivery import check_output, choose_format
 from postmortem.interfaces.cli.failure_analysis import AnalysisOptions, run_analysis_process
 from postmortem.interfaces.cli.messages import note, print_message
 from postmortem.interfaces.cli.options import OUTPUT, report_options
+from postmortem.interfaces.cli.report_output import check_output, choose_format
 from postmortem.rules.base import load
 
 

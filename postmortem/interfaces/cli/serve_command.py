@@ -30,17 +30,17 @@ def command(config: Path | None, **options: Any) -> int:
     Listens on this machine alone, unless tokens are set: docs/service.md.
     """
     try:
-        from postmortem.interfaces.http import (  # noqa: PLC0415 -- an extra
-            access_tokens,
+        from postmortem.interfaces.http import (
+            client_access,
             http_server,
             service_app,
             service_settings,
-            webhook_routes,
+            webhook_routes,  # noqa: PLC0415 -- an extra
         )
     except ImportError as error:
         raise MissingExtra(f"serve needs {error.name}", "", install_hint("service")) from error
     settings = service_settings.load_settings(config, _collect_set_options(options))
-    tokens = access_tokens.load_tokens(settings.token_file)
+    tokens = client_access.load_tokens(settings.token_file)
     http_server.require_safe(settings, tokens)
     bot = webhook_routes.create_bot(settings)
     routers, background = (

@@ -6,10 +6,10 @@ from pathlib import Path
 import click
 
 from postmortem.core.names import LANGUAGES
-from postmortem.interfaces.cli.delivery import check_not_overwriting, require_folder, write
 from postmortem.interfaces.cli.messages import print_message
 from postmortem.interfaces.cli.options import OUTPUT, PATTERNS, SOURCE, check_sources
-from postmortem.interfaces.share.excerpting import build_minimal_excerpt
+from postmortem.interfaces.cli.report_output import check_not_overwriting, require_folder, write
+from postmortem.interfaces.share import build_minimal_excerpt
 from postmortem.report.markdown_text import LONGEST, count_utf16_units
 from postmortem.report.sharing import IssueText
 

@@ -8,7 +8,7 @@ import click
 from postmortem.core.errors import MissingExtra, UsageError, install_hint
 from postmortem.core.host.files import replace
 from postmortem.core.names import SHIPPED
-from postmortem.diagnosis.classifier.text_model import TextModel
+from postmortem.diagnosis.classifier.models import TextModel
 from postmortem.interfaces.cli.messages import print_message
 from postmortem.interfaces.cli.options import FOLDER, OUTPUT, PATTERNS
 from postmortem.pipeline import open_model

@@ -9,12 +9,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import click
 
 from postmortem.core.errors import MissingExtra, UsageError, install_hint
-from postmortem.core.host.usable_cores import count_cores
+from postmortem.core.host.streams import count_cores
 from postmortem.core.names import SHIPPED, WITHOUT
 from postmortem.interfaces.cli.messages import print_message, show
 from postmortem.interfaces.cli.options import FOLDER, LANGUAGE, PATTERNS, add_model_options
 from postmortem.interfaces.cli.triage_progress import TriageProgress
-from postmortem.report.terminal.triage_lines import render_triage_text
+from postmortem.report.terminal.summary_tables import render_triage_text
 
 _MINUTES: Final = 5
 _MEMORY: Final = 4096

@@ -8,14 +8,14 @@ from typing import Any
 
 import click
 
+from postmortem.core.diagnosis import Ended, Noted, Warned, WatchEvent
 from postmortem.core.errors import UsageError
 from postmortem.core.names import LANGUAGES
-from postmortem.core.watching import Ended, Event, Noted, Warned
 from postmortem.interfaces.cli import messages as say
 from postmortem.interfaces.cli.messages import note, show
 from postmortem.interfaces.cli.options import PATTERNS, SOURCE
 from postmortem.interfaces.watch import alerts
-from postmortem.interfaces.watch.http_post import Address
+from postmortem.interfaces.watch.alerts import Address
 from postmortem.interfaces.watch.watcher import Settings, Watcher
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.watch_events import FORMS, EventFormatter, serialize_event, serialize_events
@@ -165,7 +165,7 @@ class _Output:
         """Whether nobody receives the events any more."""
         return self._is_alone and not self._has_reader
 
-    def write(self, event: Event) -> None:
+    def write(self, event: WatchEvent) -> None:
         """Write an event as it comes."""
         if self._form == "jsonl":
             self._show(serialize_event(self._teller.wire(event)))

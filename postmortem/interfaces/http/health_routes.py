@@ -10,7 +10,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from postmortem.core.errors import PostmortemError
-from postmortem.interfaces.http.authentication import Service
+from postmortem.interfaces.http.service_state import Service
 from postmortem.report.wire import get_tool_version
 
 router = APIRouter(tags=["service"])

@@ -17,8 +17,8 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from postmortem.core.errors import UsageError
-from postmortem.core.host.own_addresses import is_loopback
-from postmortem.interfaces.http.access_tokens import AccessTokens
+from postmortem.core.host.machine import is_loopback
+from postmortem.interfaces.http.client_access import AccessTokens
 from postmortem.interfaces.http.request_guard import note
 from postmortem.interfaces.http.service_settings import ServiceSettings
 from postmortem.interfaces.http.service_state import ServiceState

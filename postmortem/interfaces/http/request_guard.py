@@ -1,13 +1,16 @@
-"""Checks of every request on any route: host, origin, size and time.
+"""Guard requests and responses: host, origin, size, time, headers, content-security policies.
 
-In: an ASGI application. Out: one that refuses bad requests before it and logs each request. Not
-here: authentication (`http.authentication`), the routes.
+In: an ASGI application. Out: one that refuses bad requests before it and logs each request; the
+policies of the service's pages. Not here: authentication (`http.service_state`), the routes.
 
 It counts a body as it arrives, whatever length was claimed. A refused body is drained for a moment
-before the answer: a client that is still sending would else see a broken connection.
+before the answer: a client that is still sending would else see a broken connection. Each policy
+names scripts and styles by their hashes, so only our own run. A report that is shown within the
+page for pasting has the policy of that page too, which therefore names those of the report as well.
 """
 
 import asyncio
+import functools
 import re
 import sys
 import time
@@ -20,7 +23,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 from postmortem.core.names import LANGUAGES
 from postmortem.interfaces.http.api_errors import (
     Refusal,
@@ -34,8 +37,41 @@ from postmortem.interfaces.http.api_errors import (
     convert_to_refusal,
     two_lengths,
 )
-from postmortem.interfaces.http.authentication import get_client_address
-from postmortem.interfaces.http.service_state import ClientGone, ServiceState
+from postmortem.interfaces.http.service_state import ClientGone, ServiceState, get_client_address
+from postmortem.report.page.frame import compute_page_hashes
+from postmortem.report.page.triage_page import ADDED
+
+
+@functools.cache
+def get_report_policy() -> str:
+    """Give the policy of a report's page."""
+    return _format_policy(compute_page_hashes())
+
+
+@functools.cache
+def get_triage_policy() -> str:
+    """Give the policy of the page of a triage."""
+    return _format_policy(compute_page_hashes(ADDED))
+
+
+@functools.cache
+def get_form_policy(style: str, script: str) -> str:
+    """Give the policy of a page with a form, by the hashes of its own style and script."""
+    styles, scripts = compute_page_hashes()
+    return _format_policy(
+        ((style, *styles), (script, *scripts)), "connect-src 'self'; form-action 'self'"
+    )
+
+
+def _format_policy(
+    hashes: tuple[tuple[str, ...], tuple[str, ...]], more: str = "form-action 'none'"
+) -> str:
+    styles, scripts = (" ".join(f"'{digest}'" for digest in some) for some in hashes)
+    return (
+        f"default-src 'none'; style-src {styles}; script-src {scripts}; img-src data:; {more};"
+        " base-uri 'none'; frame-ancestors 'none'"
+    )
+
 
 NOTHING_ALLOWED: Final = (
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -1,30 +1,37 @@
-"""Work for a request in a worker process: judge logs, render a report.
+"""Work in a worker process for a request or for the bot: judge logs, render a report or an article.
 
-In: settings, files that were received. Out: the text of a report. Not here: which process this is
-(`core.host.work_pool`), the pages of a store (`http.store_worker`).
+In: settings, files that were received, logs of an issue. Out: the text of a report, a `JudgedLog`,
+an article. Not here: which process this is (`core.host.work_pool`), who asks
+(`http.analyze_routes`, `http.webhook_routes`), the pages of a store (`http.store_worker`).
 """
 
 import functools
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from postmortem.core.diagnosis import Analysis
-from postmortem.core.errors import InputError, PostmortemError
-from postmortem.core.host.worker_process import (
+from postmortem.core.errors import InputError, PostmortemError, UsageError
+from postmortem.core.host.helper_process import (
     is_lack_of_memory,
     restrict_memory,
     use_working_directory,
 )
 from postmortem.core.message import say
 from postmortem.core.names import SHIPPED
-from postmortem.fleet.search.several_jobs import require_one_unpacked, require_one_upload
+from postmortem.fleet.search.finding import require_one_unpacked, require_one_upload
+from postmortem.interfaces.bots.judged_log import JudgedLog, summarize_analysis
 from postmortem.interfaces.http.api_errors import Refusal
+from postmortem.interfaces.trackers.tracker_protocol import NamedLog
 from postmortem.pipeline import prepare, run_pipeline
 from postmortem.reading.bundles import is_bundle, unpack_bundle
 from postmortem.reading.sources import LogSource, Stream, Unpacking
 from postmortem.report import render
+from postmortem.report.manual.articles import render_article
+from postmortem.report.manual.entries import find_entry
+from postmortem.rules.base import load_compiled_rules
 
 _Result = TypeVar("_Result")
 _MIB: Final = 2**20
@@ -206,3 +213,40 @@ def _require_small(shared: Unpacking) -> None:
             "limits.unpacked_mib",
             say("send a part of the log"),
         )
+
+
+def run_bot_analysis(
+    settings: JudgeSettings, logs: Sequence[NamedLog], language_code: str, longest: int
+) -> JudgedLog:
+    """Judge logs that are one job.
+
+    Raises:
+        InputError: nothing could be read.
+        Refusal: they unpack to more than they may, or want too much memory.
+    """
+    get_ready(settings)
+    return run_within_memory(
+        settings, lambda: _run_analysis(settings, logs, language_code, longest)
+    )
+
+
+def render_article_for_bot(settings: JudgeSettings, name: str, language_code: str) -> str | None:
+    """Give the article on an id; None if nothing has it."""
+    get_ready(settings)
+    rules = load_compiled_rules(tuple(Path(folder) for folder in settings.patterns))
+    try:
+        return render_article(find_entry(rules, name), rules, language_code)
+    except UsageError:
+        return None
+
+
+def _run_analysis(
+    settings: JudgeSettings, logs: Sequence[NamedLog], language_code: str, longest: int
+) -> JudgedLog:
+    with tempfile.TemporaryDirectory(prefix="postmortem-") as folder:
+        files = []
+        for number, log in enumerate(logs):
+            path = Path(folder) / str(number)
+            path.write_bytes(log.content)
+            files.append(Received(log.name, str(path)))
+        return summarize_analysis(run_file_analysis(settings, files), language_code, longest)

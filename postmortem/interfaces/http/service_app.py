@@ -1,13 +1,15 @@
-"""The application: routes behind a guard, over one state.
+"""The application: routes behind a guard, over one state, and the description of its API.
 
-In: settings, tokens, further routers, further work beside the requests. Out: an ASGI application.
-Not here: listening (`http.http_server`).
+In: settings, tokens, further routers, further work beside the requests. Out: an ASGI application,
+whose OpenAPI description holds the schemas of the report and of a triage. Not here: listening
+(`http.http_server`), the schemas (`report/*.schema.json`).
 """
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from typing import Final
+from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -15,34 +17,66 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from postmortem.core.message import say
-from postmortem.interfaces.http import (
-    analyze_routes,
-    form_routes,
-    health_routes,
-    triage_page_routes,
-    triage_routes,
-)
-from postmortem.interfaces.http.access_tokens import AccessTokens
-from postmortem.interfaces.http.api_description import add_report_schemas
+from postmortem.interfaces.http import analyze_routes, health_routes, page_routes, triage_routes
 from postmortem.interfaces.http.api_errors import (
     Refusal,
     build_error_body,
     build_http_refusal,
     describe_error_responses,
 )
-from postmortem.interfaces.http.form_routes import build_refusal_page, is_page_request
+from postmortem.interfaces.http.client_access import AccessTokens
+from postmortem.interfaces.http.page_routes import build_refusal_page, is_page_request
 from postmortem.interfaces.http.request_guard import RequestGuard, select_language
 from postmortem.interfaces.http.service_settings import ServiceSettings
 from postmortem.interfaces.http.service_state import ServiceState
-from postmortem.report.wire import get_tool_version
+from postmortem.report.wire import get_tool_version, read_schema
+
+_WITHIN: Final = "#/$defs/"
+_SCHEMA_PREFIX: Final = "#/components/schemas/"
+_SCHEMAS: Final = {"Report": "report", "Triage": "triage"}
+
+
+def add_report_schemas(app: FastAPI) -> None:
+    """Put the schemas where the routes refer to them."""
+    describe = app.openapi
+
+    def described_with_reports() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            found = describe()
+            schemas = found.setdefault("components", {}).setdefault("schemas", {})
+            for name, file in _SCHEMAS.items():
+                schemas |= _extract_components(json.loads(read_schema(file)), name)
+        return app.openapi_schema or describe()
+
+    app.openapi = described_with_reports  # type: ignore[method-assign]  # as FastAPI's manual does
+
+
+def _extract_components(schema: dict[str, Any], name: str) -> dict[str, Any]:
+    """Give a schema and its definitions as components: `Report`, `Report_cause`."""
+    parts = {f"{name}_{key}": part for key, part in schema.pop("$defs", {}).items()}
+    for key in ("$schema", "$id"):
+        schema.pop(key, None)
+    return {key: _rename_references(part, name) for key, part in {name: schema, **parts}.items()}
+
+
+def _rename_references(value: Any, name: str) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: f"{_SCHEMA_PREFIX}{name}_{item.removeprefix(_WITHIN)}"
+            if key == "$ref" and isinstance(item, str)
+            else _rename_references(item, name)
+            for key, item in value.items()
+        }
+    return [_rename_references(item, name) for item in value] if isinstance(value, list) else value
+
 
 Background = Callable[[ServiceState], Awaitable[None]]
 """Work beside the requests: begun when the service is ready, cancelled when it ends."""
 _ROUTERS: Final = (
     analyze_routes.router,
     triage_routes.router,
-    form_routes.router,
-    triage_page_routes.router,
+    page_routes.router,
+    page_routes.triage_router,
     health_routes.router,
 )
 _EVERYWHERE: Final = describe_error_responses(400, 421, 431, 500, 503)
@@ -59,7 +93,7 @@ def create_app(
     Args:
         settings: all of them.
         tokens: of who may ask.
-        routers: further routes; those that need a token say so themselves (`http.authentication`).
+        routers: further routes; those that need a token say so themselves (`http.service_state`).
         background: further work, each in a task of its own.
     """
     service = ServiceState.of(settings, tokens)

@@ -1,7 +1,7 @@
 """Settings of the service: address, access and limits.
 
 In: a file of settings. Out: `ServiceSettings`, checked, or one error that names every fault. Not
-here: the tokens themselves (`http.access_tokens`), options (`cli.serve_command`).
+here: the tokens themselves (`http.client_access`), options (`cli.serve_command`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,11 +11,11 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from postmortem.core.errors import PatternError, UsageError
-from postmortem.core.host.own_addresses import is_loopback
-from postmortem.core.host.usable_cores import count_cores
+from postmortem.core.host.machine import is_loopback
+from postmortem.core.host.streams import count_cores
 from postmortem.core.names import SHIPPED, WITHOUT
 from postmortem.interfaces.bots.bot_settings import BotSettings
-from postmortem.rules.yamlfile import read_yaml
+from postmortem.rules.compile import read_yaml
 
 _AT_HOME: Final = ("localhost", "127.0.0.1", "[::1]")
 Count = Annotated[int, Field(ge=1)]

@@ -1,29 +1,41 @@
-"""The state of a running service: settings, worker processes, work slots, store.
+"""The state of a running service, and the authenticated client of a request to it.
 
-In: settings, tokens. Out: `ServiceState`; work done in one of its processes, unless the client goes
-away meanwhile. Not here: the work (`http.request_worker`), routes.
+In: settings, tokens; a request. Out: `ServiceState`; work done in one of its processes, unless the
+client goes away meanwhile; a name for the client, by which its requests are counted. Not here: the
+work (`http.request_worker`), the tokens (`http.client_access`), Host and Origin
+(`http.request_guard`).
+
+A client is known by a token, by the session of a browser, else by its address.
 """
 
 import asyncio
 import functools
+import ipaddress
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
-from fastapi import Request
+from fastapi import Depends, Request
+from fastapi.security import HTTPBearer
+from fastapi.security.http import HTTPAuthorizationCredentials
 
 from postmortem.core.host.work_pool import WorkerLost, WorkPool
-from postmortem.fleet.store.opening import open_store
-from postmortem.interfaces.http.access_tokens import AccessTokens, ReaderSessions
+from postmortem.fleet.store import open_store
 from postmortem.interfaces.http.api_errors import (
     UNDONE,
     build_busy_refusal,
     build_rate_limit_refusal,
     build_shutdown_refusal,
+    build_token_refusal,
     convert_to_refusal,
 )
-from postmortem.interfaces.http.client_rate import ClientBuckets, WorkSlots
+from postmortem.interfaces.http.client_access import (
+    AccessTokens,
+    ClientBuckets,
+    ReaderSessions,
+    WorkSlots,
+)
 from postmortem.interfaces.http.request_worker import JudgeSettings, get_ready
 from postmortem.interfaces.http.service_settings import ServiceSettings
 
@@ -165,3 +177,70 @@ async def _wait_unless_disconnected(request: Request, work: Awaitable[_Result]) 
 async def _wait_for_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
+
+
+COOKIE: Final = "postmortem_reader"
+_BEARER: Final = HTTPBearer(
+    auto_error=False, description="Needed unless the service runs without tokens."
+)
+_NETWORK: Final = 64
+"""Bits of an IPv6 address that one client has to itself."""
+
+
+def state_of(request: Request) -> ServiceState:
+    """Give what the service holds."""
+    state: ServiceState = request.app.state.service
+    return state
+
+
+Service = Annotated[ServiceState, Depends(state_of)]
+Bearer = Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
+
+
+def get_client_address(scope: Any) -> str:
+    """Give the address of a client, of an IPv6 one its network."""
+    host = (scope.get("client") or ("",))[0]
+    try:
+        found = ipaddress.ip_address(host)
+    except ValueError:
+        return host or "unknown"
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is None:
+        return str(ipaddress.ip_network((found, _NETWORK), strict=False).network_address)
+    return str(getattr(found, "ipv4_mapped", None) or found)
+
+
+def require_client(request: Request, service: Service, bearer: Bearer) -> str:
+    """Name the client that holds a token; without tokens, any.
+
+    Raises:
+        Refusal: it holds none.
+    """
+    if not service.tokens.are_needed:
+        return get_client_address(request.scope)
+    found = service.tokens.find_holder(bearer.credentials) if bearer is not None else None
+    return found or _reject_client(request, service)
+
+
+def require_reader(request: Request, service: Service, bearer: Bearer) -> str:
+    """Name the client that holds a token, or whose browser has given one.
+
+    Raises:
+        Refusal: neither.
+    """
+    number = request.cookies.get(COOKIE, "")
+    if service.tokens.are_needed and number and (found := service.sessions.find_holder(number)):
+        return found
+    return require_client(request, service, bearer)
+
+
+def _reject_client(request: Request, service: ServiceState) -> str:
+    """Refuse; who guesses on is soon refused for that."""
+    if seconds := service.buckets.take(f"guessing {get_client_address(request.scope)}"):
+        raise build_rate_limit_refusal(seconds)
+    raise build_token_refusal()
+
+
+Client = Annotated[str, Depends(require_client)]
+"""As an argument of a route of the API."""
+Reader = Annotated[str, Depends(require_reader)]
+"""As an argument of a route that shows a page and changes nothing."""

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from postmortem.core.message import Message, say
+from postmortem.fleet.store import open_store
 from postmortem.fleet.store.opened_store import Store
-from postmortem.fleet.store.opening import open_store
 from postmortem.fleet.store.stored_rows import JobRow, TriageRow
 from postmortem.fleet.stored_triage import (
     build_stored_overview,

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from postmortem.core.errors import UsageError
 from postmortem.core.host.work_pool import WorkPoolFull
 from postmortem.core.message import say
-from postmortem.interfaces.bots.answering_loop import AnsweringLoop
+from postmortem.interfaces.bots.answering import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
 from postmortem.interfaces.bots.delivery_intake import Reception
 from postmortem.interfaces.bots.judged_log import JudgeBusy, JudgedLog, NotJudged
@@ -26,13 +26,11 @@ from postmortem.interfaces.http.api_errors import (
     build_busy_refusal,
     convert_to_refusal,
 )
-from postmortem.interfaces.http.authentication import Service
-from postmortem.interfaces.http.bot_worker import render_article_for_bot, run_bot_analysis
+from postmortem.interfaces.http.request_worker import render_article_for_bot, run_bot_analysis
 from postmortem.interfaces.http.service_settings import ServiceSettings
-from postmortem.interfaces.http.service_state import ServiceState
+from postmortem.interfaces.http.service_state import Service, ServiceState
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
-from postmortem.interfaces.trackers.tracker_protocol import Tracker
-from postmortem.interfaces.trackers.tracker_values import NamedLog
+from postmortem.interfaces.trackers.tracker_protocol import NamedLog, Tracker
 
 _MOST: Final = 25 << 20
 """Bytes of a delivery: GitHub sends no more."""

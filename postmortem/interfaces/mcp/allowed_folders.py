@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from postmortem.core.errors import InputError, UsageError
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 
 _MACHINE: Final = (Path("/proc"), Path("/sys"), Path("/dev"))
 """What a system shows of itself there is no log, and may hold secrets."""

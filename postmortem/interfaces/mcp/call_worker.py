@@ -1,7 +1,7 @@
 """Run a tool call in a worker process.
 
 In: settings, a request whose paths may be read. Out: `CallReply`. Not here: which process this is
-(`mcp.call_pool`), the protocol (`mcp.server`).
+(`mcp.server`), the protocol (`mcp.server`).
 """
 
 import functools
@@ -14,28 +14,32 @@ from typing import Any, Final
 from postmortem.api import Report
 from postmortem.core.diagnosis import Analysis
 from postmortem.core.errors import UsageError
-from postmortem.core.host.worker_process import restrict_memory
+from postmortem.core.host.helper_process import restrict_memory
 from postmortem.core.names import SHIPPED
-from postmortem.fleet.search.several_jobs import require_one_job
-from postmortem.interfaces.compare.two_runs import compare_analyses
-from postmortem.interfaces.mcp.tool_requests import (
+from postmortem.fleet.search.finding import require_one_job
+from postmortem.interfaces.compare import compare_analyses
+from postmortem.interfaces.mcp.tool_models import (
     AnalyzeRequest,
     CompareRequest,
     ExplainRequest,
     ShareRequest,
 )
-from postmortem.interfaces.share.excerpting import build_minimal_excerpt
+from postmortem.interfaces.share import build_minimal_excerpt
 from postmortem.pipeline import get_matcher, prepare
 from postmortem.pipeline import run_pipeline as analysis_of
 from postmortem.reading.discover import find_candidates
 from postmortem.reading.sources import LogSource, Stream
-from postmortem.report.assistant_answer import AssistantAnswer, build_answer
-from postmortem.report.assistant_pages import build_comparison_answer, build_excerpt_answer
+from postmortem.report.assistant import (
+    ASSISTANT,
+    AssistantAnswer,
+    build_answer,
+    build_comparison_answer,
+    build_excerpt_answer,
+    wrap_untrusted_text,
+)
 from postmortem.report.manual.articles import render_article
 from postmortem.report.manual.entries import find_entry
 from postmortem.report.sharing import IssueText
-from postmortem.report.untrusted_block import wrap_untrusted_text
-from postmortem.report.words.assistant_words import ASSISTANT
 from postmortem.rules.base import KnowledgeBase, load_compiled_rules
 
 _MIB: Final = 2**20
@@ -67,7 +71,7 @@ class CallReply:
     text: str
     """For a language model: what is quoted stands between marks."""
     values: dict[str, Any]
-    """The same for programs, of the shape that `mcp.tool_replies` tells."""
+    """The same for programs, of the shape that `mcp.tool_models` tells."""
     further: tuple[str, ...] = field(default=())
     """Longer texts that were asked for."""
 

@@ -1,7 +1,7 @@
 """Send a request to a webhook, with a timeout, retries and no redirects.
 
 In: an address, a request. Out: the last error, or nothing. Not here: what is sent
-(`notify.outgoing`).
+(`notify.webhooks`).
 
 httpx holds the connection: it knows proxies and certificates, and takes no redirection unless
 asked. What a server says is never shown: it may quote the address, which is a secret.
@@ -15,8 +15,7 @@ import httpx
 
 from postmortem.core.errors import UsageError
 from postmortem.core.message import Message, say
-from postmortem.interfaces.notify.outgoing import HookKind, NoticeTaken, Outgoing
-from postmortem.interfaces.notify.webhook_address import WebhookAddress
+from postmortem.interfaces.notify.webhooks import HookKind, NoticeTaken, Outgoing, WebhookAddress
 
 _SECONDS: Final = 10.0
 """For each of: connecting, sending, waiting; and for the whole of an answer."""

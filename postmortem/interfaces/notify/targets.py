@@ -19,8 +19,7 @@ import yaml
 
 from postmortem.core.errors import UsageError
 from postmortem.core.names import LANGUAGES
-from postmortem.interfaces.notify.outgoing import KINDS
-from postmortem.interfaces.notify.webhook_address import WebhookAddress
+from postmortem.interfaces.notify.webhooks import KINDS, WebhookAddress
 
 URL: Final = "env:POSTMORTEM_WEBHOOK"
 SECRET: Final = "env:POSTMORTEM_WEBHOOK_SECRET"  # noqa: S105 -- the name of a variable

@@ -16,10 +16,14 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from postmortem.core.errors import UsageError
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.interfaces.trackers.tracker_errors import NotThere, TryLater
-from postmortem.interfaces.trackers.tracker_protocol import Tracker
-from postmortem.interfaces.trackers.tracker_values import IssueComment, IssuePlace
+from postmortem.core.log_text import compile_lazily
+from postmortem.interfaces.trackers.tracker_protocol import (
+    IssueComment,
+    IssuePlace,
+    NotThere,
+    Tracker,
+    TryLater,
+)
 
 _KEY: Final = compile_lazily(r"[A-Za-z0-9_.:-]{1,80}", re.ASCII)
 

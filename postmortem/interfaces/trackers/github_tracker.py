@@ -1,49 +1,85 @@
-"""GitHub, and GitHub Enterprise Server.
+"""GitHub, and GitHub Enterprise Server, as a tracker.
 
-In: settings. Out: `Tracker`. Not here: sending requests (`trackers.github_calls`), reading JSON
-(`trackers.github_payloads`), what is answered (`bots`).
+In: settings. Out: `Tracker`; the links in an issue to files stored by GitHub. Not here: sending
+requests and reading JSON (`trackers.github_api`), what is answered (`bots`).
 """
 
 import hashlib
 import hmac
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
-from postmortem.interfaces.trackers.github_calls import GithubCalls, NotThisIdentity, parse_response
-from postmortem.interfaces.trackers.github_links import (
-    FILE_HOSTS,
-    JOB_HOSTS,
-    PUBLIC_WEB,
-    iter_attachments,
-)
-from postmortem.interfaces.trackers.github_payloads import (
+from postmortem.core.log_text import compile_lazily
+from postmortem.interfaces.trackers.github_api import (
     FAILURES,
+    GithubCalls,
+    GithubSettings,
+    NotThisIdentity,
     open_pull,
     parse_comment,
     parse_commit,
     parse_event,
+    parse_response,
     parse_thread,
     parse_user,
 )
-from postmortem.interfaces.trackers.github_settings import GithubSettings
 from postmortem.interfaces.trackers.guarded_fetch import GuardedFetch
-from postmortem.interfaces.trackers.secret_values import read_webhook_secret
-from postmortem.interfaces.trackers.tracker_answers import parse_path_id
-from postmortem.interfaces.trackers.tracker_errors import NotThere
-from postmortem.interfaces.trackers.tracker_protocol import Tracker
-from postmortem.interfaces.trackers.tracker_values import (
+from postmortem.interfaces.trackers.tracker_checks import parse_path_id, read_webhook_secret
+from postmortem.interfaces.trackers.tracker_protocol import (
     ISSUE,
     IssueComment,
     IssuePlace,
     IssueThread,
     LinkedFile,
     NamedLog,
+    NotThere,
+    Tracker,
     TrackerEvent,
     TrackerUser,
 )
+
+FILE_HOSTS: Final = (
+    "github.com",
+    "gist.github.com",
+    "gist.githubusercontent.com",
+    "raw.githubusercontent.com",
+    "objects.githubusercontent.com",
+    "github-production-repository-file-5c1aeb.s3.amazonaws.com",
+    "github-production-user-asset-6210df.s3.amazonaws.com",
+)
+"""Where links to attached files lead in the end."""
+JOB_HOSTS: Final = ("*.actions.githubusercontent.com", "*.blob.core.windows.net")
+"""Where the logs of jobs are; only GitHub's own API names an address there."""
+PUBLIC_WEB: Final = "https://github.com"
+_GISTS: Final = "https://gist.github.com"
+_LINK: Final = compile_lazily(r"https?://[^\s()<>\[\]\"'`]{1,500}")
+_ATTACHED: Final = compile_lazily(
+    r"/user-attachments/files/\d{1,20}/([^/?#]{1,200})"
+    r"|/[\w.-]{1,100}/[\w.-]{1,100}/files/\d{1,20}/([^/?#]{1,200})",
+    re.ASCII,
+)
+_GIST: Final = compile_lazily(r"/[\w-]{1,60}/[0-9a-f]{20,40}", re.ASCII)
+_NO_LOG: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".mp4", ".mov")
+_NO_TEXT: Final = (".webm", ".pdf", ".docx", ".pptx", ".xlsx")
+
+
+def iter_attachments(text: str, web_url: str) -> Iterator[LinkedFile]:
+    """Yield links to attached files and to gists, but for pictures and papers."""
+    for match in _LINK.finditer(text):
+        link = match[0].rstrip(".,;:!?*_")
+        path = link.removeprefix(web_url)
+        if path != link and (found := _ATTACHED.fullmatch(path)):
+            name = unquote(found[1] or found[2])
+            if not name.lower().endswith((*_NO_LOG, *_NO_TEXT)):
+                yield LinkedFile(name, link)
+        path = link.removeprefix(_GISTS)
+        if path != link and web_url == PUBLIC_WEB and _GIST.fullmatch(path):
+            yield LinkedFile("gist", f"{link}/raw")
+
 
 _WRITERS: Final = frozenset({"admin", "maintain", "write", "triage"})
 _MOST_JOBS: Final = 10

@@ -1,7 +1,11 @@
-"""GitLab: gitlab.com, and servers of one's own.
+"""GitLab, gitlab.com and servers of one's own, as a tracker.
 
-In: settings. Out: `Tracker`. Not here: sending requests (`trackers.gitlab_calls`), reading JSON
-(`trackers.gitlab_payloads`), what is answered (`bots`).
+In: settings. Out: `Tracker`; the links in an issue to files stored by GitLab. Not here: sending
+requests and reading JSON (`trackers.gitlab_api`), what is answered (`bots`).
+
+A link names its file by a secret and a name (`/uploads/<secret>/<name>`), alone, behind the path of
+a project, or behind `/-/project/<id>`. Whatever stands before it, the file is asked for in the
+issue's own project: nobody gets another project's file by linking to it.
 """
 
 import hmac
@@ -10,35 +14,67 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
 from typing import Any, Final
+from urllib.parse import quote, unquote
 
 import standardwebhooks
 
 from postmortem.core.errors import UsageError
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.interfaces.trackers.gitlab_calls import GitlabCalls, project_path
-from postmortem.interfaces.trackers.gitlab_links import iter_uploads
-from postmortem.interfaces.trackers.gitlab_payloads import (
+from postmortem.core.log_text import compile_lazily
+from postmortem.interfaces.trackers.gitlab_api import (
+    GitlabCalls,
+    GitlabSettings,
     note_of,
     parse_event,
     parse_thread,
     parse_user,
+    project_path,
 )
-from postmortem.interfaces.trackers.gitlab_settings import GitlabSettings
 from postmortem.interfaces.trackers.guarded_fetch import GuardedFetch
-from postmortem.interfaces.trackers.secret_values import read_secret, read_webhook_secret
-from postmortem.interfaces.trackers.tracker_answers import parse_path_id
-from postmortem.interfaces.trackers.tracker_errors import NotThere, TrackerError
-from postmortem.interfaces.trackers.tracker_protocol import Tracker
-from postmortem.interfaces.trackers.tracker_values import (
+from postmortem.interfaces.trackers.tracker_checks import (
+    parse_path_id,
+    read_secret,
+    read_webhook_secret,
+)
+from postmortem.interfaces.trackers.tracker_protocol import (
     REQUEST,
     IssueComment,
     IssuePlace,
     IssueThread,
     LinkedFile,
     NamedLog,
+    NotThere,
+    Tracker,
+    TrackerError,
     TrackerEvent,
     TrackerUser,
 )
+
+_UPLOAD: Final = compile_lazily(
+    r"(?<![\w/.-])(?P<before>https?://[^\s()<>\[\]\"'`]{1,300}|/(?!/)[\w./-]{1,300}|)"
+    r"(?<!/)/uploads/(?P<secret>[0-9a-f]{32})/(?P<name>[^\s()<>\[\]\"'`/?#]{1,200})",
+    re.ASCII,
+)
+_NO_LOG: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".mp4", ".mov")
+_NO_TEXT: Final = (".webm", ".pdf", ".docx", ".pptx", ".xlsx")
+
+
+def iter_uploads(text: str, project: str, server: str, base: str) -> Iterator[LinkedFile]:
+    """Yield links to uploads of a project, but for pictures and papers.
+
+    Args:
+        text: Markdown.
+        project: of the issue.
+        server: its address; a link to any other is none.
+        base: of its API.
+    """
+    for match in _UPLOAD.finditer(text):
+        before, name = match["before"], unquote(match["name"].rstrip(".,;:!?*_"))
+        is_own = not before.startswith("http") or before.startswith(f"{server}/")
+        is_name = name not in {"", ".", ".."} and "/" not in name
+        if is_own and is_name and not name.lower().endswith((*_NO_LOG, *_NO_TEXT)):
+            path = f"{project_path(project)}/uploads/{match['secret']}/{quote(name, safe='')}"
+            yield LinkedFile(name, base + path)
+
 
 _REPORTER: Final = 20
 """The least role that cares for issues."""

@@ -20,8 +20,8 @@ from typing import Any, Final
 
 import httpx
 
-from postmortem.core.host.network_addresses import is_public
-from postmortem.interfaces.trackers.tracker_errors import NotThere, TrackerError, TryLater
+from postmortem.core.host.machine import is_public
+from postmortem.interfaces.trackers.tracker_protocol import NotThere, TrackerError, TryLater
 
 _REDIRECTS: Final = 5
 _WAIT: Final = 20.0

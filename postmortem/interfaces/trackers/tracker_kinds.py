@@ -1,11 +1,13 @@
-"""Which trackers there are, each imported when the settings name it.
+"""Open a tracker by its kind, and parse references to its issues (`group/project!5`).
 
-In: a name and the settings of a tracker. Out: `Tracker`. Not here: any of them.
+In: a name and the settings of a tracker; a reference. Out: `Tracker`; `IssuePlace`. Not here: any
+tracker, whether there is such a place.
 
-Another one needs no change here: the settings name the module of one that is installed beside this
-package (docs/trackers.md).
+Each tracker is imported when the settings name it. Another one needs no change here: the settings
+name the module of one that is installed beside this package (docs/trackers.md).
 """
 
+import re
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Final
@@ -13,7 +15,40 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from postmortem.core.errors import MissingExtra, UsageError, install_hint
-from postmortem.interfaces.trackers.tracker_protocol import Tracker
+from postmortem.core.log_text import compile_lazily
+from postmortem.interfaces.trackers.tracker_protocol import ISSUE, REQUEST, IssuePlace, Tracker
+
+_PART: Final = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}"
+_WRITTEN: Final = compile_lazily(rf"({_PART}(?:/{_PART}){{1,20}})([#!])([1-9]\d{{0,17}})", re.ASCII)
+
+
+def parse_github_place(text: str) -> IssuePlace:
+    """Read an issue or a pull request of GitHub: both have numbers of one row.
+
+    Raises:
+        UsageError: it is none.
+    """
+    found = _WRITTEN.fullmatch(text)
+    if found is None or found[2] != "#" or found[1].count("/") != 1:
+        raise UsageError("this is no issue or pull request of GitHub", text, "write owner/name#12")
+    return IssuePlace(found[1], ISSUE, int(found[3]))
+
+
+def parse_gitlab_place(text: str) -> IssuePlace:
+    """Read an issue or a merge request of GitLab.
+
+    Raises:
+        UsageError: it is none.
+    """
+    found = _WRITTEN.fullmatch(text)
+    if found is None:
+        raise UsageError(
+            "this is no issue or merge request of GitLab",
+            text,
+            "write group/project#4 for an issue, group/project!5 for a merge request",
+        )
+    return IssuePlace(found[1], REQUEST if found[2] == "!" else ISSUE, int(found[3]))
+
 
 _MODULES: Final[Mapping[str, str]] = {
     "github": "postmortem.interfaces.trackers.github_tracker",

@@ -1,7 +1,7 @@
 """The fields of a capsule's `manifest.json`: `postmortem.capsule/1`.
 
-In: nothing. Out: frozen values. Not here: JSON (`capsule.structured`), the batches' trees
-(`capsule.trees`), whether the files agree with it (`capsule.opening`).
+In: nothing. Out: frozen values. Not here: JSON (`capsule.json_values`), the batches' trees
+(`capsule.json_values`), whether the files agree with it (`capsule.opening`).
 
 A field whose name ends in `_` is a Python keyword without it: `class_` is `class` in JSON.
 """
@@ -171,7 +171,7 @@ class MicroBatch:
     """One forward and backward pass."""
 
     batch: Json
-    """A tree: see `capsule.trees`."""
+    """A tree: see `capsule.json_values`."""
     rng: str = ""
     """Prefix of its keys in the RNG file; empty if not recorded.
 

@@ -1,29 +1,225 @@
 """Open a capsule, or refuse it before anything of it is used.
 
-In: the path of a folder. Out: a `Capsule`. Not here: building a model, running anything.
+In: the path of a folder. Out: a `Capsule`. Not here: building a model, loading tensors, running
+anything.
 
-Refused, with the project's errors: another schema, a missing or truncated file, a wrong checksum,
-a file that is not safetensors, a path out of the folder, a symbolic link, impossible sizes,
-tensors missing in the manifest or in the files.
+Refused, with the project's errors: another schema, a missing or truncated file, a wrong checksum, a
+file that is not safetensors, a path out of the folder, a symbolic link, impossible sizes, tensors
+missing in the manifest or in the files.
+
+A safetensors file is eight bytes with the header's length, the header in JSON, then the tensors,
+one behind the other without a gap. Each of these is checked, without torch, before anything else
+reads the file: the figures in it are the file's own claims.
 """
 
 import hashlib
 import importlib
+import math
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from postmortem.core.errors import InputError, MissingExtra, install_hint
-from postmortem.replay.capsule import trees
-from postmortem.replay.capsule.consistency import find_manifest_faults
-from postmortem.replay.capsule.json_limits import MOST_BYTES, parse_json
-from postmortem.replay.capsule.manifest import FILES, SCHEMA, Manifest
-from postmortem.replay.capsule.structured import WrongForm, read_as
-from postmortem.replay.capsule.tensor_headers import NoTensorFile, TensorHeader, read_tensor_headers
+from postmortem.replay.capsule import json_values
+from postmortem.replay.capsule.json_values import MOST_BYTES, WrongForm, parse_json, read_as
+from postmortem.replay.capsule.manifest import BATCHES_FILE, FILES, RNG_FILE, SCHEMA, Manifest
+
+_MOST_DIMENSIONS: Final = 16
+_MOST_NUMBERS: Final = 1 << 48
+_BITS: Final = {
+    "BOOL": 8,
+    "U8": 8,
+    "I8": 8,
+    "F8_E5M2": 8,
+    "F8_E4M3": 8,
+    "I16": 16,
+    "U16": 16,
+    "F16": 16,
+    "BF16": 16,
+    "I32": 32,
+    "U32": 32,
+    "F32": 32,
+    "F64": 64,
+    "I64": 64,
+    "U64": 64,
+    "C64": 64,
+}
+_OTHERS: Final = ((b"PK\x03\x04", "a zip archive, as torch.save writes"), (b"\x80", "a pickle"))
+
+
+class TensorHeader(NamedTuple):
+    """One tensor as described in the header."""
+
+    dtype: str
+    shape: tuple[int, ...]
+
+
+class NoTensorFile(ValueError):  # noqa: N818 -- it names what it is not
+    """The file is no whole safetensors file."""
+
+
+def read_tensor_headers(file: BinaryIO, size: int) -> dict[str, TensorHeader]:
+    """Read the header of a file of so many bytes.
+
+    Raises:
+        NoTensorFile: it is something else, or not all of it is there.
+    """
+    start = file.read(8)
+    for magic, name in _OTHERS:
+        if start.startswith(magic) and not _is_length(start, size):
+            raise NoTensorFile(f"no safetensors file, but {name}")
+    if not _is_length(start, size):
+        raise NoTensorFile("no safetensors file: its header is longer than it, or than 16 MiB")
+    length = int.from_bytes(start, "little")
+    try:
+        header_values = parse_json(file.read(length))
+    except ValueError as error:
+        raise NoTensorFile(f"no safetensors file: its header is no JSON: {error}") from error
+    if not isinstance(header_values, dict):
+        raise NoTensorFile("no safetensors file: its header is no object")
+    header_values.pop("__metadata__", None)
+    found = [(name, *_parse_entry(name, entry)) for name, entry in header_values.items()]
+    _check_without_gap(sorted((begin, end) for _, _, begin, end in found), size - 8 - length)
+    return {name: header for name, header, _, _ in found}
+
+
+def _is_length(start: bytes, size: int) -> bool:
+    length = int.from_bytes(start, "little")
+    return len(start) == 8 and length <= min(MOST_BYTES, size - 8)
+
+
+def _parse_entry(name: str, entry: Any) -> tuple[TensorHeader, int, int]:
+    wrong = NoTensorFile(f"the header does not tell what the tensor {name[:80]!r} is")
+    if not isinstance(entry, dict) or entry.get("dtype") not in _BITS:
+        raise wrong
+    shape: Any = entry.get("shape")
+    offsets: Any = entry.get("data_offsets")
+    if not _is_counts(shape) or not _is_counts(offsets):
+        raise wrong
+    if len(shape) > _MOST_DIMENSIONS or len(offsets) != 2:
+        raise wrong
+    if math.prod(max(side, 1) for side in shape) > _MOST_NUMBERS:
+        raise wrong  # also where one side is 0: torch computes strides of the others
+    numbers = math.prod(shape)
+    begin, end = offsets
+    if numbers * _BITS[entry["dtype"]] != (end - begin) * 8:
+        raise NoTensorFile(f"the tensor {name[:80]!r} has another size than its shape says")
+    return TensorHeader(entry["dtype"], tuple(shape)), begin, end
+
+
+def _is_counts(value: Any) -> bool:
+    return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
+
+
+def _check_without_gap(places: list[tuple[int, int]], data: int) -> None:
+    position = 0
+    for begin, end in places:
+        if begin != position:
+            raise NoTensorFile("its tensors overlap or leave gaps")
+        position = end
+    if position > data:
+        raise NoTensorFile(f"cut short: {position - data} bytes of tensors are missing")
+    if position < data:
+        raise NoTensorFile(f"{data - position} bytes behind its last tensor")
+
+
+_MOST_STEPS: Final = 100_000
+_MODELS: Final = ("transformers", "torch", "user")
+_AUTOCAST: Final = ("", "float16", "bfloat16", "float32")
+_MOST_THREADS: Final = 4096
+_MOST_SIDES: Final = 16
+_MOST_SIDE: Final = 1 << 40
+_LOSSES: Final = ("output", "torch", "user")
+Headers = Mapping[str, Mapping[str, TensorHeader]]
+
+
+def find_manifest_faults(manifest: Manifest, found: Headers) -> Iterator[str]:
+    """Say what does not fit, the plainest first."""
+    if manifest.model.kind not in _MODELS:
+        yield f"no way to build a model of the kind {manifest.model.kind[:60]!r}"
+    if manifest.loss.kind not in _LOSSES:
+        yield f"no way to compute a loss of the kind {manifest.loss.kind[:60]!r}"
+    yield from _find_invalid_values(manifest)
+    yield from _find_step_faults(manifest)
+    for file, named, what in _iter_named_tensors(manifest):
+        yield from _find_tensor_mismatches(file, named, found.get(file, {}), what)
+    yield from _find_rng_state_faults(manifest, found)
+
+
+def _find_invalid_values(manifest: Manifest) -> Iterator[str]:
+    """Look at what is used as a name of torch, or as a number of something to make."""
+    autocast, threads = manifest.precision.autocast, manifest.device.threads
+    if autocast is not None and autocast.dtype not in _AUTOCAST:
+        yield f"no type that autocast computes in: {autocast.dtype[:60]!r}"
+    if threads is not None and not 0 <= threads <= _MOST_THREADS:
+        yield f"steps that {threads} threads computed"
+    for weight in manifest.weights.frozen:
+        if len(weight.shape) > _MOST_SIDES or not all(
+            0 <= side <= _MOST_SIDE for side in weight.shape
+        ):
+            yield f"a frozen weight of no possible shape: {weight.name[:60]!r}"
+            return
+
+
+def _find_step_faults(manifest: Manifest) -> Iterator[str]:
+    window = manifest.window
+    numbers = [step.step for step in window.steps]
+    if not numbers or len(numbers) > _MOST_STEPS:
+        yield f"its window holds {len(numbers)} steps"
+    elif numbers != sorted(set(numbers)) or (numbers[0], numbers[-1]) != (
+        window.first,
+        window.last,
+    ):
+        yield "its steps are not those of its window"
+
+
+def _iter_named_tensors(manifest: Manifest) -> Iterator[tuple[str, set[str], str]]:
+    """Give each file with the tensors that the manifest names in it."""
+    weights = manifest.weights
+    aliases = {alias for _, alias in weights.tied}
+    yield weights.file, ({*weights.trainable, *weights.buffers, *weights.kept} - aliases), "weight"
+    optimizer = manifest.optimizer
+    if optimizer is not None and optimizer.file is not None:
+        entries = (entry for state in optimizer.state.values() for entry in state.values())
+        tensors = {
+            str(entry["tensor"])
+            for entry in entries
+            if isinstance(entry, dict) and "tensor" in entry
+        }
+        yield optimizer.file, tensors, "optimiser state"
+    batches = (
+        key
+        for step in manifest.window.steps
+        for batch in step.micro_batches
+        for key in json_values.list_tensor_keys(batch.batch)
+    )
+    yield BATCHES_FILE, set(batches), "tensor of a batch"
+
+
+def _find_tensor_mismatches(
+    file: str, named: set[str], there: Iterable[str], what: str
+) -> Iterator[str]:
+    missing, beyond = sorted(named - set(there)), sorted(set(there) - named)
+    if missing:
+        yield f"{file} lacks the {what} {missing[0][:120]!r} and {len(missing) - 1} more"
+    if beyond:
+        yield f"{file} holds {beyond[0][:120]!r}, which the manifest does not name"
+
+
+def _find_rng_state_faults(manifest: Manifest, found: Headers) -> Iterator[str]:
+    prefixes = {
+        batch.rng for step in manifest.window.steps for batch in step.micro_batches if batch.rng
+    }
+    there = {key.rpartition("/")[0] for key in found.get(RNG_FILE, {})}
+    if lacking := sorted(prefixes - there):
+        yield f"{RNG_FILE} lacks the state {lacking[0][:120]!r}"
+    if beyond := sorted(there - prefixes):
+        yield f"{RNG_FILE} holds the state {beyond[0][:120]!r}, which the manifest does not name"
+
 
 MANIFEST: Final = "manifest.json"
 _LARGE: Final = 64 * 1024 * 1024
@@ -110,7 +306,7 @@ def _read_manifest(folder: Path) -> Manifest:
         manifest = read_as(Manifest, values)
         for step in manifest.window.steps:
             for batch in step.micro_batches:
-                trees.list_tensor_keys(batch.batch)
+                json_values.list_tensor_keys(batch.batch)
     except (WrongForm, RecursionError) as error:
         raise InputError(f"the manifest is not of its schema: {error}", place, _AGAIN) from error
     return manifest

@@ -18,9 +18,8 @@ import deepspeed
 import torch
 from deepspeed.utils import safe_get_full_optimizer_state
 
-from postmortem.replay.recorder.attaching import attach_model_hooks
-from postmortem.replay.recorder.loop import Recorder
-from postmortem.replay.recorder.recorded_objects import Subject
+from postmortem.replay.recorder.loop import Recorder, attach_model_hooks
+from postmortem.replay.recorder.recorded_state import Subject
 from postmortem.replay.recorder.recording import Recording
 
 _STATES = ("exp_avg", "exp_avg_sq", "momentum_buffer")

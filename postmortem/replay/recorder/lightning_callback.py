@@ -20,9 +20,9 @@ except ImportError:  # the same under its old name
     from pytorch_lightning import Callback
 
 from postmortem.replay.capsule.manifest import Clipping
-from postmortem.replay.recorder import attaching
-from postmortem.replay.recorder.criteria import describe_user_loss
+from postmortem.replay.recorder import loop
 from postmortem.replay.recorder.loop import Recorder
+from postmortem.replay.recorder.recipes import describe_user_loss
 from postmortem.replay.recorder.recording import Recording
 
 
@@ -49,7 +49,7 @@ class LightningRecorder(Callback):
         scaler = getattr(trainer.precision_plugin, "scaler", None)
         optimizers = trainer.optimizers
         self._recorder = Recorder(pl_module, (*optimizers, None)[0], scaler=scaler, **options)
-        self._recording = self._recorder.start(_attach_step_hook, attaching.attach_scaler_hooks)
+        self._recording = self._recorder.start(_attach_step_hook, loop.attach_scaler_hooks)
         if self._recording is None:
             return
         step = inspect.unwrap(type(pl_module).training_step)

@@ -17,9 +17,8 @@ from mmengine.hooks import Hook
 from mmengine.registry import HOOKS
 
 from postmortem.replay.capsule.manifest import Clipping
-from postmortem.replay.recorder.attaching import attach_exception_hook
-from postmortem.replay.recorder.loop import USUAL, Recorder
-from postmortem.replay.recorder.recorded_objects import strip_model_wrappers
+from postmortem.replay.recorder.loop import USUAL, Recorder, attach_exception_hook
+from postmortem.replay.recorder.recorded_state import strip_model_wrappers
 from postmortem.replay.recorder.recording import LOG
 
 

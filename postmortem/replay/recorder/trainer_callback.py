@@ -10,7 +10,7 @@ from typing import Any
 
 from transformers import TrainerCallback
 
-from postmortem.replay.recorder import attaching
+from postmortem.replay.recorder import loop
 from postmortem.replay.recorder.loop import USUAL, Recorder
 from postmortem.replay.recorder.recording import Recording
 
@@ -39,7 +39,7 @@ class TrainerRecorder(TrainerCallback):
             key: value for key, value in {**detected, **self._options}.items() if value is not None
         }
         self._recorder = Recorder(parts["model"], optimizer, scaler=scaler, **options)
-        self._recording = self._recorder.start(*USUAL, attaching.attach_exception_hook)
+        self._recording = self._recorder.start(*USUAL, loop.attach_exception_hook)
         if self._recording is not None:
             self._recording.notes += _list_unrecorded_features(
                 args, is_named="loss" in self._options

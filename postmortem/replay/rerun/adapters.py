@@ -17,7 +17,7 @@ from typing import Any, Final
 import re2
 
 from postmortem.core.errors import InputError, MissingExtra
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 
 _WHERE: Final = "the adapter of the capsule"
 _CLASSES: Final = {

@@ -1,7 +1,7 @@
 """The table of counterfactuals: what each changes, and when it does not apply and why.
 
 In: a `BaselineRun`. Out: a regime for each, or the reason why there is none. Not here: running them
-(`rerun.replaying`), what follows (`rerun.judging`).
+(`rerun.replaying`), what follows (`rerun.verdicts`).
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import torch
 
 from postmortem.core.message import Message, say
-from postmortem.replay.rerun import batch_changes, inspecting
+from postmortem.replay.rerun import batches, inspecting
 from postmortem.replay.rerun.baseline_run import BaselineRun, build_sample_filter, find_loss_jump
 from postmortem.replay.rerun.batches import (
     convert_tensors,
@@ -19,7 +19,7 @@ from postmortem.replay.rerun.batches import (
     find_token_ids,
     select_samples,
 )
-from postmortem.replay.rerun.operations import UNSAFE, Guarded
+from postmortem.replay.rerun.nonfinite_values import UNSAFE, Guarded
 from postmortem.replay.rerun.regime import MicroPlace, Regime
 
 _WIDE: Final = say("it was computed in float32 already")
@@ -110,27 +110,25 @@ def _fill_masked_labels(baseline: BaselineRun) -> Applied:
     if not baseline.masked:
         return _LABELS
     ignored = inspecting.get_ignored_label(loss.arguments)
-    return Regime(
-        change_batch=batch_changes.build_label_filler(loss.target, ignored), is_short=True
-    )
+    return Regime(change_batch=batches.build_label_filler(loss.target, ignored), is_short=True)
 
 
 def _apply_mask_change(baseline: BaselineRun, change: Any) -> Applied:
-    is_padded = bool(batch_changes.list_padded_samples(baseline.get_batch()))
+    is_padded = bool(batches.list_padded_samples(baseline.get_batch()))
     return Regime(change_batch=change, is_short=True) if is_padded else _MASK
 
 
 def _exclude_padded_samples(baseline: BaselineRun) -> Applied:
-    hidden = batch_changes.list_padded_samples(baseline.get_batch())
+    hidden = batches.list_padded_samples(baseline.get_batch())
     if not hidden:
         return _MASK
     if len(hidden) == baseline.samples:
         return _ALL_PADDED
-    return Regime(change_batch=batch_changes.select_unpadded_samples, is_short=True)
+    return Regime(change_batch=batches.select_unpadded_samples, is_short=True)
 
 
 def _apply_single_sample(baseline: BaselineRun) -> Applied:
-    if not batch_changes.list_padded_samples(baseline.get_batch()) or baseline.samples < 2:
+    if not batches.list_padded_samples(baseline.get_batch()) or baseline.samples < 2:
         return _MASK
     return Regime(change_batch=_build_single_sample_change(baseline), is_short=True)
 
@@ -154,7 +152,7 @@ def _apply_eager_attention(baseline: BaselineRun) -> Applied:
     used = baseline.bench.manifest.model.attention
     if baseline.bench.manifest.model.kind != "transformers" or used in {None, "eager"}:
         return _ATTENTION
-    if not batch_changes.list_padded_samples(baseline.get_batch()):
+    if not batches.list_padded_samples(baseline.get_batch()):
         return _MASK
     return Regime(attention="eager", is_short=True)
 
@@ -241,12 +239,12 @@ TABLE: Final = (
     Counterfactual(
         "mask-off",
         say("with nothing masked"),
-        lambda baseline: _apply_mask_change(baseline, batch_changes.mask_off),
+        lambda baseline: _apply_mask_change(baseline, batches.mask_off),
     ),
     Counterfactual(
         "right-padded",
         say("with the padding on the right"),
-        lambda baseline: _apply_mask_change(baseline, batch_changes.shift_padding_right),
+        lambda baseline: _apply_mask_change(baseline, batches.shift_padding_right),
     ),
     Counterfactual("unpadded", say("without the padded samples"), _exclude_padded_samples),
     Counterfactual(

@@ -1,20 +1,69 @@
-"""Describe the results of a replay in both languages.
+"""Describe the results of a replay in both languages, and how far it matches the recorded window.
 
-In: a `BaselineRun`, observations. Out: sentences, verdicts. Not here: the layout (`report`).
+In: a bench, a `BaselineRun`, observations. Out: sentences, verdicts; how far the losses agree, as
+text and as a judgement. Not here: running, the layout (`report`).
 """
 
+import math
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import torch
 
+from postmortem.core.diagnosis import CauseTested
 from postmortem.core.message import NOTHING, SEMICOLON, Message, join_list, quote, say
-from postmortem.core.replayed import CauseTested
-from postmortem.replay.rerun import judging
+from postmortem.replay.rerun import verdicts
 from postmortem.replay.rerun.baseline_run import BaselineRun
 from postmortem.replay.rerun.bench import Bench
-from postmortem.replay.rerun.fidelity import Fidelity
 from postmortem.replay.rerun.regime import WindowRun
+
+_SAME_DEVICE: Final = 0.02
+_OTHER_DEVICE: Final = 0.2
+"""Another device draws other random numbers, and sums otherwise."""
+
+
+class Fidelity(NamedTuple):
+    """How far a run is the recorded one."""
+
+    summary: Message
+    is_faithful: bool
+    """Near enough for what it shows to hold for the recorded run."""
+
+
+_NOTHING: Final = say("no finite loss was recorded to compare with")
+
+
+def compare_losses(bench: Bench, run: WindowRun) -> Fidelity:
+    """Compare the losses of all micro-batches, as far as both are finite."""
+    pairs = [
+        (recorded.loss, loss)
+        for step, ran in zip(bench.steps, run.steps, strict=False)
+        for recorded, loss in zip(step.micro_batches, ran.losses, strict=False)
+        if recorded.loss is not None and math.isfinite(recorded.loss) and math.isfinite(loss)
+    ]
+    if not pairs:
+        return Fidelity(_NOTHING, is_faithful=True)
+    if all(first == second for first, second in pairs):
+        return Fidelity(
+            say(
+                "bit-equal: {count} recorded losses come out again",
+                count=len(pairs),
+            ),
+            is_faithful=True,
+        )
+    apart = [abs(first - second) / max(abs(first), abs(second), 1e-12) for first, second in pairs]
+    most = _SAME_DEVICE if bench.device.type == bench.manifest.device.type else _OTHER_DEVICE
+    return Fidelity(
+        say(
+            "not bit-equal: of {count} losses the first differs by {first:.2g}, the worst by"
+            " {worst:.2g} of its size",
+            count=len(pairs),
+            first=apart[0],
+            worst=max(apart),
+        ),
+        is_faithful=apart[0] <= most,
+    )
+
 
 AS_RECORDED: Final = say("as recorded")
 AGAIN: Final = say("as recorded, once more")
@@ -86,15 +135,15 @@ def build_verdicts(
     """Give a verdict for each cause."""
     how = get_reproduction_status(baseline)
     if how == "not-run":
-        found = judging.judge_all_alike(judging.NOT_TESTABLE, _NOT_RUN)
+        found = verdicts.judge_all_alike(verdicts.NOT_TESTABLE, _NOT_RUN)
     elif how == "nothing-failed":
-        found = judging.judge_all_alike(judging.NOT_TESTABLE, _NOTHING_FAILED)
+        found = verdicts.judge_all_alike(verdicts.NOT_TESTABLE, _NOTHING_FAILED)
     elif how in {"no", "intermittent"} and "told-unscale" not in words:
-        found = judging.judge_all_alike(judging.NOT_REPRODUCED, _NOT_REPRODUCED)
+        found = verdicts.judge_all_alike(verdicts.NOT_REPRODUCED, _NOT_REPRODUCED)
     elif not faith.is_faithful:
-        found = judging.judge_all_alike(judging.NOT_TESTABLE, _NOT_FAITHFUL)
+        found = verdicts.judge_all_alike(verdicts.NOT_TESTABLE, _NOT_FAITHFUL)
     else:
-        found = judging.judge_causes(words)
+        found = verdicts.judge_causes(words)
     return tuple(
         CauseTested(judged.cause, NOTHING, judged.verdict, (judged.because,)) for judged in found
     )
@@ -117,7 +166,7 @@ def summarise_replay(baseline: BaselineRun, tested: tuple[CauseTested[Message], 
         return say("The recorded steps run finite, as they did.")
     if how != "yes":
         return say("The failure does not come again: it is intermittent, or not in the capsule.")
-    if any(cause.verdict == judging.CONFIRMED for cause in tested):
+    if any(cause.verdict == verdicts.CONFIRMED for cause in tested):
         return say("The failure comes again, and one change makes it go away.")
     return say("The failure comes again, but no trial proves a cause.")
 

@@ -1,31 +1,83 @@
 """Run a whole replay, from a capsule to its results.
 
 In: a capsule, whose code is trusted if it names any; a device, a budget of time. Out: `Replayed`.
-Not here: rendering it, evidence for the ranking (`rerun.replay_evidence`).
+Not here: rendering it, evidence for the ranking (`rerun.verdicts`).
+
+A forward pass of each kind of batch is run under guard before the window is run without one: the
+memory of a pass is not known from the sizes of model and batch: a module that enlarges, or
+attention over a long text, turns kilobytes into gigabytes.
 """
 
 import math
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 import torch
 
-from postmortem.core.errors import InputError, UsageError
+from postmortem.core.diagnosis import FaultySample, Replayed, ReplayTrial
+from postmortem.core.errors import InputError, PostmortemError, UsageError
 from postmortem.core.message import Message, quote, say
-from postmortem.core.replayed import FaultySample, Replayed, ReplayTrial
 from postmortem.replay.capsule.opening import Capsule
 from postmortem.replay.rerun import replay_report as words
-from postmortem.replay.rerun.baseline_run import BaselineRun, run_baseline
-from postmortem.replay.rerun.batches import describe_sample
+from postmortem.replay.rerun.baseline_run import (
+    BaselineRun,
+    collect_observations,
+    format_loss_trend,
+    run_baseline,
+)
+from postmortem.replay.rerun.batches import describe_sample, iter_tensors
 from postmortem.replay.rerun.bench import Bench
 from postmortem.replay.rerun.counterfactuals import TABLE, Counterfactual
-from postmortem.replay.rerun.dry_run import run_rehearsal
-from postmortem.replay.rerun.fidelity import compare_losses
-from postmortem.replay.rerun.memory_budget import GIB, estimate_needed_memory, get_free_memory
-from postmortem.replay.rerun.module_peaks import Peaks, measure_peaks
-from postmortem.replay.rerun.observations import collect_observations, format_loss_trend
-from postmortem.replay.rerun.regime import Regime, WindowRun
-from postmortem.replay.rerun.running import AS_RECORDED, run
+from postmortem.replay.rerun.memory_limits import (
+    GIB,
+    AllocationGuard,
+    compute_running_limits,
+    estimate_needed_memory,
+    get_free_memory,
+)
+from postmortem.replay.rerun.nonfinite_values import Peaks, measure_peaks
+from postmortem.replay.rerun.regime import MicroPlace, Regime, WindowRun
+from postmortem.replay.rerun.replay_report import compare_losses
+from postmortem.replay.rerun.running import AS_RECORDED, run, run_pass
+
+
+def run_rehearsal(bench: Bench, regime: Regime) -> None:
+    """Run the forward pass of each kind of batch once.
+
+    What a model raises by itself is left to the run. Code of the user's own, which is trusted, is
+    not rehearsed.
+
+    Raises:
+        InputError: it takes more than a capsule of this size may.
+    """
+    manifest = bench.manifest
+    if "user" in {manifest.model.kind, manifest.loss.kind}:
+        return
+    limits = compute_running_limits(bench.capsule, bench.base_bytes, bench.memory, bench.ends)
+    bench.reset(regime)
+    for place in _iter_distinct_batches(bench):
+        try:
+            with torch.random.fork_rng(), AllocationGuard(limits, "running the capsule"):
+                run_pass(bench, place, regime, is_forward=True)
+        except PostmortemError:
+            raise
+        except Exception:  # noqa: BLE001 -- also for want of time: the run meets it again
+            return
+
+
+def _iter_distinct_batches(bench: Bench) -> Iterator[MicroPlace]:
+    """Give the first place of each set of shapes."""
+    seen: set[Any] = set()
+    for step, recorded in enumerate(bench.steps):
+        for micro in range(len(recorded.micro_batches)):
+            place = MicroPlace(step, micro)
+            kind = tuple(
+                (path, tuple(tensor.shape)) for path, tensor in iter_tensors(bench.get_batch(place))
+            )
+            if kind not in seen:
+                seen.add(kind)
+                yield place
+
 
 _WIDE: Final = Regime(compute="float32", is_short=True)
 _SPARE: Final = 1.3

@@ -2,19 +2,81 @@
 
 In: a path, whether the code that a capsule names is trusted. Out: `Replayed`. Not here: running
 (`rerun.replaying`), which is imported only when everything that can be refused without it was not.
+
+Standard output belongs to the report, which may be JSON, so what other code prints meanwhile goes
+to standard error. Code prints by `print`, by file descriptor 1 (C, child processes), and at the end
+of the process (`atexit`).
 """
 
+import atexit
+import contextlib
+import ctypes
 import importlib
 import importlib.util
+import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from postmortem.core.diagnosis import Replayed
 from postmortem.core.errors import InputError, MissingExtra, UsageError, install_hint
 from postmortem.core.message import Message
-from postmortem.core.replayed import Replayed
 from postmortem.replay.capsule.manifest import Manifest
 from postmortem.replay.capsule.opening import compute_file_sha256, open_capsule
-from postmortem.replay.rerun.printing import print_to_stderr
+
+_OUT: Final = 1
+_ERR: Final = 2
+
+
+@contextlib.contextmanager
+def print_to_stderr(*, until_exit: bool = False) -> Iterator[None]:
+    """Send all that is printed within to standard error.
+
+    Args:
+        until_exit: what functions print that the code within has registered for the end of the
+            process goes there too.
+    """
+    _flush()
+    kept = _copy_descriptor(_OUT)
+    try:
+        if kept is not None:
+            os.dup2(_ERR, _OUT)
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _flush()
+        if kept is not None:
+            os.dup2(kept, _OUT)
+            os.close(kept)
+        if until_exit:
+            atexit.register(_replace_stdout)  # runs before what was registered earlier
+
+
+def _copy_descriptor(number: int) -> int | None:
+    """Duplicate a file descriptor; None where it or standard error is closed."""
+    try:
+        os.fstat(_ERR)
+        return os.dup(number)
+    except OSError:
+        return None
+
+
+def _flush() -> None:
+    """Write out what Python and the C library hold back."""
+    for stream in (sys.stdout, sys.__stdout__):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()  # type: ignore[union-attr]
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).fflush(None)
+
+
+def _replace_stdout() -> None:
+    _flush()
+    with contextlib.suppress(OSError):
+        os.dup2(_ERR, _OUT)
+    sys.stdout = sys.stderr
+
 
 SECONDS: Final = 120.0
 

@@ -7,16 +7,17 @@ In: an `Explained`, the rules, a language. Out: Markdown. Not here: looking it u
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from postmortem.report.manual.entries import Explained, Rules
-from postmortem.report.manual.headings import (
+from postmortem.report.manual.entries import (
     HEADINGS,
     LEVELS,
     TEXT_MODEL_NOTES,
     WORDS,
+    Explained,
+    Rules,
     get_stack_name,
 )
-from postmortem.rules.snippets import fill, parse_snippet, translate_comments
-from postmortem.rules.stack_rules import load_snippets
+from postmortem.rules.cause_rules import fill, parse_snippet, translate_comments
+from postmortem.rules.vocabulary import load_snippets
 
 _LEVEL_ORDER: Final = {"decisive": 0, "strong": 1, "moderate": 2, "weak": 3}
 

@@ -1,7 +1,7 @@
 """The frame of a page: language switch, style, script and content-security policy.
 
 In: articles, each in a language, and the panels that the script draws. Out: HTML. Not here: what an
-article says (`page.html`, `page.two_runs_page`). Every value passes `core.visible` and then Jinja's
+article says (`page.html`, `page.two_runs_page`). Every value passes `core.log_text` and then Jinja's
 escaping. The policy names style and script by their hashes, so that nothing else can run or
 restyle the page.
 """
@@ -16,9 +16,9 @@ from typing import Any, Final, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from postmortem.core.log_text import escape_control_characters
 from postmortem.core.resources import find_folder
-from postmortem.core.visible import escape_control_characters
-from postmortem.report.page import chart_data
+from postmortem.report.page import chart
 from postmortem.report.page.panel import Panel
 
 TAGS: Final = {"en": "en", "zh": "zh-CN"}
@@ -49,7 +49,7 @@ def render_page(
         .get_template("report.html.j2")
         .render(
             articles=articles,
-            values=({"chart-data": chart_data.serialize_panels(charts)} if charts else {})
+            values=({"chart-data": chart.serialize_panels(charts)} if charts else {})
             | dict(added.values),
             style=Markup(style),  # noqa: S704 -- our own files
             style_hash=hash_of("\n" + style),

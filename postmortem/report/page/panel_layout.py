@@ -1,31 +1,247 @@
 """Choose the panels of the page: the series of each, their common axis and their marks.
 
 In: a `Diagnosis` and the series chosen for drawing. Out: `Panel`s, the same for every language and
-for both drawings (SVG, script). Not here: drawing (`page.chart`), words and tables
-(`page.panel_figures`).
+for both drawings (SVG, script); the marks of a panel (the failure, the first non-finite value,
+checkpoints, attempts) as kinds, counts and lines; the losses of a job's processes to draw on one
+axis, the outlier first. Not here: places on the axis (`page.panel`), drawing (`page.chart`), words
+and tables (`page.panel_figures`).
 
 The loss of a process stands with its evaluation loss and, on a second axis, its loss scale. What is
 printed without a step (a loss scale, a checkpoint, a crash) is placed by its line between the
-records of the panel's first series.
+records of the panel's first series. Gradients are averaged over the ranks: what one rank spoils
+reaches the others a step later, so only a comparison by step tells the losses of processes apart.
 """
 
-from collections.abc import Sequence
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final
+from itertools import pairwise
+from typing import Final, NamedTuple
 
+from postmortem.core.answer import SeriesView
 from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.findings import NOWHERE, ProcessId
 from postmortem.core.names import EVAL_LOSS, LOSS, LOSS_SCALE
-from postmortem.core.shown import SeriesView
-from postmortem.report.page import loss_comparison
-from postmortem.report.page.close_up import extract_close_up, extract_edge_close_up
-from postmortem.report.page.panel import Panel, Spot, Track, is_of
-from postmortem.report.page.panel_marks import (
-    find_first_nonfinite,
-    find_process_nonfinite,
-    list_marks,
+from postmortem.report.curves import build_curve, find_first_nonfinite_index
+from postmortem.report.page.panel import (
+    KINDS,
+    NonfiniteMark,
+    Panel,
+    RecordAxis,
+    Spot,
+    Track,
+    compute_line_positions,
+    extract_close_up,
+    extract_edge_close_up,
+    is_of,
 )
-from postmortem.report.page.record_axis import RecordAxis, compute_line_positions
-from postmortem.report.plotted import build_curve
+
+Row = tuple[str, int, tuple[tuple[int, float | None], ...]]
+"""Kind, how often, places as (line, step)."""
+
+
+def find_first_nonfinite(series: SeriesView) -> NonfiniteMark | None:
+    """Find the first non-finite value of a series."""
+    index = find_first_nonfinite_index(series)
+    if index is None:
+        return None
+    step, value, line = series.samples[index]
+    return NonfiniteMark(series.name, value, step, line)
+
+
+def find_process_nonfinite(diagnosis: Diagnosis, main: SeriesView) -> NonfiniteMark | None:
+    """Find the first non-finite value of whatever name that the process of a series has printed."""
+    found = [
+        bad
+        for series in diagnosis.series
+        if series.source == main.source and is_of(series.where, main.where)
+        if (bad := find_first_nonfinite(series)) is not None
+    ]
+    return min(
+        found, key=lambda bad: (bad.line, bad.name != main.name, bad.name != LOSS), default=None
+    )
+
+
+def list_marks(diagnosis: Diagnosis, main: SeriesView, bad: NonfiniteMark | None) -> list[Row]:
+    """Give what is to be marked in a source for a process, in the order of KINDS."""
+    rows: dict[str, Row] = {}
+    first = diagnosis.first_failure
+    if first is not None and first.source == main.source:
+        rows["failure"] = ("failure", 1, ((first.line, None),))
+    if bad is not None:
+        rows["bad"] = ("bad", 1, ((bad.line, bad.step),))
+    for marks in sorted(diagnosis.marks, key=lambda marks: _rank_process(marks.where, main.where)):
+        if marks.source == main.source and is_of(marks.where, main.where):
+            # Of several processes one: each tells of the same step.
+            rows.setdefault(marks.kind, (marks.kind, marks.count, marks.places))
+    begins = _list_later_attempts(diagnosis, main)
+    if begins:
+        rows["restarted"] = ("restarted", len(begins), tuple((line, None) for line in begins))
+    return [rows[kind] for kind in KINDS if kind in rows]
+
+
+def _list_later_attempts(diagnosis: Diagnosis, main: SeriesView) -> list[int]:
+    """Give the lines at which attempts begin behind the first sample of a series."""
+    return sorted(
+        attempt.first_line
+        for attempt in diagnosis.attempts
+        if attempt.source == main.source and attempt.first_line > main.samples[0][2]
+    )
+
+
+def _rank_process(where: ProcessId, main: ProcessId) -> tuple[bool, bool, int]:
+    """Order processes by how surely they are that of a series.
+
+    For one that names none, a named one before the lines of all that name none.
+    """
+    return (
+        main not in (where, NOWHERE),
+        where == NOWHERE != main,
+        (where.rank or 0) if where != NOWHERE else 1 << 30,
+    )
+
+
+NAMED: Final = 8
+"""Lines with a name; more cannot be told apart."""
+MOST: Final = 64
+"""Lines at most, those without a name included."""
+_NOT_TRAINING: Final = ("eval", "val", "test")
+
+
+class LossComparison(NamedTuple):
+    """The same loss of several processes."""
+
+    series: tuple[SeriesView, ...]
+    has_odd: bool
+    """Whether the first differs from the others: it went wrong before them, or failed."""
+    left_out: tuple[SeriesView, ...]
+    """What is too much to draw."""
+
+
+def find_differing_losses(diagnosis: Diagnosis) -> LossComparison | None:
+    """Find the loss that at least two processes print at the same steps, with different values.
+
+    One whose NaN begins on one process is preferred.
+    """
+    found = [
+        (name, members)
+        for name, group in _collect_losses_by_process(diagnosis).items()
+        if len(members := _filter_overlapping(_sort_by_rank(group.values()))) > 1
+        and _has_differences(members)
+    ]
+    if not found:
+        return None
+    _, members = min(
+        found,
+        key=lambda pair: (_find_earliest_nonfinite(pair[1]) is None, pair[0] != LOSS, pair[0]),
+    )
+    odd = _find_earliest_nonfinite(members) or _find_failed_process(diagnosis, members)
+    ordered = (*([odd] if odd else []), *(series for series in members if series is not odd))
+    return LossComparison(ordered[:MOST], odd is not None, ordered[MOST:])
+
+
+def _collect_losses_by_process(diagnosis: Diagnosis) -> dict[str, dict[object, SeriesView]]:
+    """Give each training loss by name, and of each process the longest series of it."""
+    found: dict[str, dict[object, SeriesView]] = defaultdict(dict)
+    for series in sorted(diagnosis.series, key=lambda series: -series.points):
+        if _is_training_loss(series.name) and _has_steps(series):
+            process = series.where if series.where != NOWHERE else series.source
+            found[series.name].setdefault(process, series)
+    return found
+
+
+def _is_training_loss(name: str) -> bool:
+    return "loss" in name and name != LOSS_SCALE and not name.startswith(_NOT_TRAINING)
+
+
+def _has_steps(curve: SeriesView) -> bool:
+    steps = [step for step, _, _ in curve.samples if step is not None and math.isfinite(step)]
+    return len(steps) == len(curve.samples) > 1 and all(
+        first < second for first, second in pairwise(steps)
+    )
+
+
+def _sort_by_rank(members: Iterable[SeriesView]) -> list[SeriesView]:
+    """Order processes by node and rank, as far as they are printed."""
+    return sorted(
+        members,
+        key=lambda member: (
+            member.where.node or "",
+            *(
+                -1 if number is None else number
+                for number in (member.where.rank, member.where.local_rank, member.where.pid)
+            ),
+            member.source,
+        ),
+    )
+
+
+def _filter_overlapping(members: list[SeriesView]) -> list[SeriesView]:
+    """Keep those that share steps with the longest: the others are of another part of the run."""
+    longest = max(members, key=lambda member: member.points)
+    first, last = _get_step_range(longest)
+    return [
+        member
+        for member in members
+        if _get_step_range(member)[0] < last and _get_step_range(member)[1] > first
+    ]
+
+
+def _get_step_range(curve: SeriesView) -> tuple[float, float]:
+    return curve.samples[0][0] or 0.0, curve.samples[-1][0] or 0.0
+
+
+def _has_differences(members: Sequence[SeriesView]) -> bool:
+    """Say whether there is more than one curve to see.
+
+    A loss averaged over the processes is the same on each.
+    """
+    return (
+        len({repr([(step, value) for step, value, _ in member.samples]) for member in members}) > 1
+    )
+
+
+def _find_earliest_nonfinite(members: Sequence[SeriesView]) -> SeriesView | None:
+    """Find the one whose values stop being finite at an earlier step than those of all others."""
+    bad = sorted(
+        (_find_first_nonfinite_step(member), index)
+        for index, member in enumerate(members)
+        if _find_first_nonfinite_step(member) < math.inf
+    )
+    if not bad or (len(bad) > 1 and bad[1][0] <= bad[0][0]):
+        return None
+    step, index = bad[0]
+    return (
+        members[index]
+        if any(
+            _get_step_range(member)[1] >= step for member in members if member is not members[index]
+        )
+        else None
+    )
+
+
+def _find_first_nonfinite_step(curve: SeriesView) -> float:
+    return next(
+        (step for step, value, _ in curve.samples if step is not None and not math.isfinite(value)),
+        math.inf,
+    )
+
+
+def _find_failed_process(diagnosis: Diagnosis, members: Sequence[SeriesView]) -> SeriesView | None:
+    """Find the one of the process that failed first."""
+    first = diagnosis.first_failure
+    if first is None:
+        return None
+    return next(
+        (
+            member
+            for member in members
+            if member.source == first.source and member.where == first.where
+        ),
+        None,
+    )
+
 
 _INSIDE: Final = 0.5
 """A second series joins a panel if at least this share of it was printed between its first record
@@ -40,7 +256,7 @@ def build_panels(diagnosis: Diagnosis, drawn: Sequence[SeriesView]) -> tuple[Pan
 
     A series of one sample is shown only together with a longer one.
     """
-    found = loss_comparison.find_differing_losses(diagnosis)
+    found = find_differing_losses(diagnosis)
     made = [] if found is None else [_build_process_panel(diagnosis, found)]
     taken = set() if found is None else {id(curve) for curve in (*found.series, *found.left_out)}
     for main in drawn:
@@ -56,7 +272,7 @@ def build_panels(diagnosis: Diagnosis, drawn: Sequence[SeriesView]) -> tuple[Pan
     return tuple(made)
 
 
-def _build_process_panel(diagnosis: Diagnosis, found: loss_comparison.LossComparison) -> Panel:
+def _build_process_panel(diagnosis: Diagnosis, found: LossComparison) -> Panel:
     """Arrange the loss of all processes on one axis of steps."""
     first = _build_panel(diagnosis, found.series[0], ())
     tracks = tuple(
@@ -82,11 +298,11 @@ def _build_process_panel(diagnosis: Diagnosis, found: loss_comparison.LossCompar
     )
 
 
-def _select_process_style(index: int, found: loss_comparison.LossComparison) -> str:
+def _select_process_style(index: int, found: LossComparison) -> str:
     """Say how one of several processes is drawn."""
     if found.has_odd and index == 0:
         return "odd"
-    return f"dash-{index - found.has_odd}" if index < loss_comparison.NAMED else "thin"
+    return f"dash-{index - found.has_odd}" if index < NAMED else "thin"
 
 
 def _is_log(several: Sequence[SeriesView]) -> bool:

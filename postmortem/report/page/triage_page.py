@@ -1,29 +1,217 @@
 """The overview page of a triage: one self-contained HTML file in all languages.
 
-In: the plain values of `postmortem.triage/1`, as they are to be shown. Out: HTML. Not here: the
-figures themselves (`fleet.overview`), hiding names, the frame (`page.frame`).
+In: the plain values of `postmortem.triage/1`, as they are to be shown. Out: HTML; of the table of
+all jobs JSON for `templates/triage.js`, in which each row stands once for all languages, and the
+first rows as text for readers without a script. Not here: the figures themselves
+(`fleet.overview`), hiding names, the frame (`page.frame`), filtering and sorting, which the script
+does.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from markupsafe import Markup
 
+from postmortem.core.log_text import escape_control_characters
 from postmortem.core.names import LANGUAGES
-from postmortem.report.page import triage_lists as lists
+from postmortem.report.page import triage_sections as lists
 from postmortem.report.page import triage_sections as sections
 from postmortem.report.page.frame import TAGS, Addition, load_templates, render_page
-from postmortem.report.page.job_table import (
-    STILL_ROWS,
-    build_static_rows,
-    list_job_rows,
-    serialize_job_table,
+from postmortem.report.page.triage_cells import (
+    JOB_TABLE,
+    NO_CAUSE,
+    TRIAGE,
+    UNKNOWN,
+    count,
+    format_hours,
+    format_timestamp,
+    get_localized_text,
+    get_title,
+    list_node_names,
+    parse_timestamp,
+    quote_relative_url,
 )
-from postmortem.report.page.triage_cells import count, format_timestamp
 from postmortem.report.page.triage_trend import build_trend
+from postmortem.report.plain import format_percent
 from postmortem.report.words import Words
-from postmortem.report.words.job_table_words import JOB_TABLE
-from postmortem.report.words.triage_words import TRIAGE
+
+STILL_ROWS: Final = 200
+"""Rows that are there without a script."""
+_NONE: Final = -1
+_LABELS: Final = (
+    "job", "what", "group", "node", "user.column", "hours.short", "ended", "unnamed", "cause",
+    "state", "user",
+)  # fmt: skip
+_Value = Mapping[str, Any]
+
+
+class _Pool:
+    """Values that many rows share, each kept once."""
+
+    def __init__(self) -> None:
+        self._index: dict[Any, int] = {}
+
+    def at(self, value: Any) -> int:
+        """Give the index of a value; none has -1."""
+        return _NONE if value in (None, "") else self._index.setdefault(value, len(self._index))
+
+    @property
+    def values(self) -> list[Any]:
+        """All of them, in the order in which they came."""
+        return list(self._index)
+
+
+def list_job_rows(value: _Value) -> list[dict[str, Any]]:
+    """Give the jobs by the names of their columns."""
+    columns = value["jobs"]["columns"]
+    return [dict(zip(columns, row, strict=True)) for row in value["jobs"]["rows"]]
+
+
+def serialize_job_table(value: _Value, rows: Sequence[_Value]) -> Markup:
+    """Write all jobs as JSON that cannot close its element, with no character that steers."""
+    pools = _Pools(value)
+    listed = [pools.row(row) for row in rows]
+    groups = value["groups"]
+    whole = {
+        "causes": [
+            escape_control_characters(cause["cause"] or NO_CAUSE) for cause in value["causes"]
+        ],
+        "groups": [escape_control_characters(group["id"]) for group in groups],
+        "examples": [escape_control_characters(group["example"] or "") for group in groups],
+        "hrefs": pools.hrefs,
+        "states": pools.states.values,
+        "users": pools.users.values,
+        "nodes": pools.nodes.values,
+        "texts": {
+            language: _build_table_texts(
+                value, language, [pair[at] for pair in pools.reasons.values]
+            )
+            for at, language in enumerate(LANGUAGES)
+        },
+        "rows": listed,
+    }
+    return _as_json(whole)
+
+
+class _Pools:
+    """What the rows of a triage share, and a row that points to it."""
+
+    def __init__(self, value: _Value) -> None:
+        self.states, self.users, self.nodes, self.reasons = _Pool(), _Pool(), _Pool(), _Pool()
+        self.hrefs = [quote_relative_url(group["report"]) for group in value["groups"]]
+
+    def row(self, row: _Value) -> list[Any]:
+        """Give a row as `templates/triage.js` reads it."""
+        identity, title = row["identity"], row["title"] or ""
+        sure, spent = row["probability"], row["gpu_hours"]
+        return [
+            escape_control_characters(identity),
+            "" if title == identity else escape_control_characters(title),
+            self.states.at(row["state"]),
+            _encode_index(row["cause"]),
+            _encode_index(None if sure is None else round(100 * sure)),
+            _encode_index(row["group"]),
+            self.users.at(escape_control_characters(row["user"] or "")),
+            _encode_indexes(
+                [
+                    self.nodes.at(escape_control_characters(name))
+                    for name in list_node_names(row["nodes"])
+                ]
+            ),
+            None if spent is None else round(spent, 3),
+            _parse_seconds(row["end"]),
+            self.reasons.at(_translate_to_all(row["reason"])),
+            self._report(row),
+        ]
+
+    def _report(self, row: _Value) -> int | str:
+        """Give the address of a job's report: 0 for none, 1 for that of its group."""
+        href = quote_relative_url(row["report"])
+        if not href:
+            return 0
+        return 1 if row["group"] is not None and self.hrefs[row["group"]] == href else href
+
+
+def _build_table_texts(value: _Value, language: str, reasons: list[str]) -> dict[str, Any]:
+    """Give what of the table is said in a language."""
+    phrases = TRIAGE[language]
+    return {
+        "causes": [
+            escape_control_characters(get_title(cause, language, phrases["unnamed"]))
+            for cause in value["causes"]
+        ],
+        "groups": [
+            escape_control_characters(get_title(group, language, phrases["unnamed"]))
+            for group in value["groups"]
+        ],
+        "reasons": reasons,
+        "words": {**JOB_TABLE[language], **{key: phrases[key] for key in _LABELS}},
+    }
+
+
+def build_static_rows(value: _Value, rows: Sequence[_Value], language: str) -> list[list[Any]]:
+    """Give the first jobs as cells of text and addresses."""
+    return [_build_static_row(value, row, language) for row in rows[:STILL_ROWS]]
+
+
+def _build_static_row(value: _Value, row: _Value, language: str) -> list[Any]:
+    none = UNKNOWN
+    group = none if row["group"] is None else value["groups"][row["group"]]["id"]
+    return [
+        (row["title"] or row["identity"], quote_relative_url(row["report"])),
+        _describe_failure(value, row, language),
+        group,
+        list_node_names(row["nodes"]),
+        row["user"] or none,
+        format_hours(row["gpu_hours"]),
+        format_timestamp(row["end"]),
+    ]
+
+
+def _describe_failure(value: _Value, row: _Value, language: str) -> tuple[str, str]:
+    """Say of a job what failed, or why it could not be judged, and how sure that is."""
+    phrases, states = TRIAGE[language], JOB_TABLE[language]
+    if row["cause"] is not None:
+        sure = "" if row["probability"] is None else format_percent(row["probability"])
+        return get_title(value["causes"][row["cause"]], language, phrases["unnamed"]), sure
+    state = states.get(f"state.{row['state']}", row["state"])
+    shown = phrases["unnamed"] if row["state"] == "judged" else state
+    return shown, get_localized_text(row["reason"], language)
+
+
+def _encode_index(value: int | None) -> int:
+    return _NONE if value is None else value
+
+
+def _translate_to_all(text: Any) -> tuple[str, ...] | None:
+    """Give a text in every language; None for none."""
+    return (
+        tuple(
+            escape_control_characters(get_localized_text(text, language)) for language in LANGUAGES
+        )
+        if text
+        else None
+    )
+
+
+def _encode_indexes(indexes: list[int]) -> int | list[int]:
+    return indexes[0] if len(indexes) == 1 else indexes or _NONE
+
+
+def _parse_seconds(text: str | None) -> int | str | None:
+    at = parse_timestamp(text)
+    return (escape_control_characters(text) if text else None) if at is None else int(at)
+
+
+def _as_json(whole: Any) -> Markup:
+    return Markup(  # noqa: S704 -- escaped
+        json.dumps(whole, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        .replace("<", "\\u003c")
+        .replace(">", "\\u003e")
+        .replace("&", "\\u0026")
+    )
+
 
 ADDED: Final = Addition(("triage.css",), ("triage.js",))
 """What these pages have beside what all pages have."""

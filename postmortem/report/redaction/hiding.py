@@ -1,7 +1,8 @@
 """What a rule of redaction is: where something stands that gives people or machines away.
 
 In: a pattern of `re` or `re2`, and a check. Out: a `HidingRule`, which gives places in a text. Not
-here: the rules (`tokens`, `assignments`, `commands`, `machines`, `people`), `pseudonyms`.
+here: the rules (`tokens`, `assignments`, `arguments`, `multiline_secrets`, `machines`, `people`),
+`pseudonyms`.
 
 Patterns are bounded (`re`) or linear by construction (`re2`). Each rule has a hint, a pattern of
 `re2` without which it finds nothing: all hints are looked for at once, and a text that holds none
@@ -15,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import re2
 
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 
 KINDS: Final = ("secret", "email", "ip", "mac", "phone", "user", "host")
 ROOM: Final = re2.Options()

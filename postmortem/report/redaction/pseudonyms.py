@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import re2
 
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 from postmortem.report.redaction.hiding import PSEUDONYM, ROOM
 from postmortem.report.redaction.machines import COMMON_HOSTS
 from postmortem.report.redaction.people import ORDINARY_WORDS

@@ -4,9 +4,9 @@ Tokens, passwords, addresses, telephone numbers, user and host names.
 
 In: text (raw or cleaned) and the host names that the reader found. Out: the same text with
 pseudonyms (`secret-1`, `email-1`, `ip-1`, `mac-1`, `phone-1`, `user-1`, `host-1`) and a count for
-each kind. Not here: what gives away (`tokens`, `assignments`, `commands`, `private_keys`,
-`machines`, `people`), what is called how (`pseudonyms`), when to redact (rendering does, reading
-and the store never do).
+each kind. Not here: what gives away (`tokens`, `assignments`, `arguments`, `multiline_secrets`,
+`private_keys`, `machines`, `people`), what is called how (`pseudonyms`), when to redact (rendering
+does, reading and the store never do).
 
 One `Redactor` serves one report: the same name gets the same pseudonym everywhere. Line breaks are
 never touched, so that line numbers hold. Of every text one pass tells which rules may find
@@ -20,20 +20,16 @@ from typing import Any, Final
 
 import re2
 
-from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.visible import ANSI
+from postmortem.core.log_text import ANSI, compile_lazily
 from postmortem.report.redaction import continued, private_keys
+from postmortem.report.redaction.arguments import CALLS, COMMANDS
 from postmortem.report.redaction.assignments import ASSIGNMENTS
-from postmortem.report.redaction.calls import CALLS
-from postmortem.report.redaction.commands import COMMANDS
 from postmortem.report.redaction.hiding import KINDS, PSEUDONYM, ROOM, HidingRule, Span
-from postmortem.report.redaction.line_above import LINES_ABOVE
 from postmortem.report.redaction.machines import BY_NUMBER, COMMON_HOSTS, MACHINES
-from postmortem.report.redaction.manifests import MANIFESTS
+from postmortem.report.redaction.multiline_secrets import LINES_ABOVE, MANIFESTS, TABLES
 from postmortem.report.redaction.people import PEOPLE
 from postmortem.report.redaction.pseudonyms import QUOTED, Pseudonyms, get_file_suffix
 from postmortem.report.redaction.secret_names import is_secret_setting
-from postmortem.report.redaction.tables import TABLES
 from postmortem.report.redaction.tokens import TOKENS, find_value_rest
 
 __all__ = ["KINDS", "Redactor"]

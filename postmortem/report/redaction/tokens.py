@@ -1,7 +1,7 @@
 """Where a text holds secrets that their own shape gives away, or a place made for them.
 
 In: text. Out: the rules of kind `secret` for tokens, addresses with a password, headers. Not here:
-values behind a name (`assignments`), secrets on a command line (`commands`), pseudonyms
+values behind a name (`assignments`), secrets on a command line (`arguments`), pseudonyms
 (`redactor`).
 
 The shapes follow the list of gitleaks (github.com/gitleaks/gitleaks, config/gitleaks.toml), taken

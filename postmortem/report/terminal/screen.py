@@ -1,28 +1,27 @@
 """The terminal report on one screen of 24 lines: the most important part of each section.
 
 In: a `Diagnosis`. Out: text. Not here: the whole terminal report (`terminal.whole`). The shortest
-form is written first; then pieces that still fit are added, the most informative first.
+form is written first; then pieces that still fit are added, the most informative first: a plan says
+how much of each section is shown.
 """
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 from rich.text import Text
 
-from postmortem.core.answer import Cause
+from postmortem.core.answer import Cause, SeriesView
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import cut
-from postmortem.core.shown import SeriesView
 from postmortem.report import about_run, parts
-from postmortem.report.for_people import detect_input_type, prepare_for_display
+from postmortem.report.curves import select_series
+from postmortem.report.display import detect_input_type, prepare_for_display
 from postmortem.report.plain import format_one_line, format_percent, format_weight
-from postmortem.report.plotted import select_series
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redaction.redactor import Redactor
-from postmortem.report.terminal.paper import Paper
-from postmortem.report.terminal.screen_plan import UPGRADES, Plan
+from postmortem.report.terminal.paper import Paper, wrap_command, wrap_paragraph
 from postmortem.report.terminal.whole import (
     CURVES,
     draw_curve,
@@ -31,9 +30,75 @@ from postmortem.report.terminal.whole import (
     write_failure_details,
     write_headline,
 )
-from postmortem.report.terminal.whole_commands import wrap_command
-from postmortem.report.terminal.wrap import wrap_paragraph
 from postmortem.report.words import Words
+
+
+class Plan(NamedTuple):
+    """How many lines or items of each kind are shown."""
+
+    title: int = 1
+    first: int = 1
+    warnings: int = 1
+    explanation: int = 0
+    needs: int = 1
+    fixes: int = 1
+    reason: int = 0
+    """Lines for why the first fix is to be done."""
+    snippets: int = 0
+    evidence: int = 1
+    depth: int = 1
+    """Lines that a piece of evidence may take."""
+    candidates: int = 1
+    curves: int = 0
+    progress: int = 0
+    environment: int = 0
+    others: int = 0
+    harmless: int = 0
+    is_spaced: bool = False
+
+
+UPGRADES: Final[tuple[tuple[str, int], ...]] = (
+    ("needs", 2),
+    ("fixes", 2),
+    ("evidence", 2),
+    ("snippets", 1),
+    ("title", 2),
+    ("reason", 1),
+    ("curves", 1),
+    ("progress", 1),
+    ("candidates", 2),
+    ("first", 2),
+    ("is_spaced", 1),
+    ("depth", 2),
+    ("fixes", 3),
+    ("explanation", 1),
+    ("evidence", 3),
+    ("snippets", 2),
+    ("needs", 3),
+    ("candidates", 3),
+    ("explanation", 2),
+    ("curves", 2),
+    ("evidence", 4),
+    ("environment", 1),
+    ("others", 1),
+    ("explanation", 3),
+    ("warnings", 2),
+    ("snippets", 3),
+    ("harmless", 1),
+    ("environment", 2),
+    ("others", 2),
+    ("fixes", 4),
+    ("evidence", 5),
+    ("curves", 3),
+    ("explanation", 5),
+    ("depth", 3),
+    ("fixes", 5),
+    ("evidence", 7),
+    ("explanation", 9),
+    ("harmless", 2),
+    ("warnings", 8),
+)
+
 
 ROOM: Final = 22
 """Lines of a screen of 24 that are ours: one is the prompt's, one the last line of standard

@@ -10,12 +10,12 @@ from typing import Final
 from rich.cells import cell_len
 from rich.text import Text
 
-from postmortem.core.answer import Cause, Evidence, Fix
+from postmortem.core.answer import Cause, Evidence, Fix, SeriesView
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.names import GRAD_NORM, LOSS, LOSS_SCALE
-from postmortem.core.shown import SeriesView
-from postmortem.report import about_run, milestones, parts
-from postmortem.report.for_people import prepare_for_display
+from postmortem.report import about_run, parts
+from postmortem.report.curves import draw_sparkline, select_series
+from postmortem.report.display import prepare_for_display
 from postmortem.report.key_figures import find_user_code, list_extra_message_values
 from postmortem.report.plain import (
     format_number,
@@ -25,11 +25,9 @@ from postmortem.report.plain import (
     place,
     process,
 )
-from postmortem.report.plotted import select_series
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.replay_texts import iter_replay_sections, list_replay_facts
-from postmortem.report.sparks import draw_sparkline
 from postmortem.report.terminal.paper import MOODS, Paper
 from postmortem.report.wire import get_tool_version
 from postmortem.report.words import Words
@@ -300,12 +298,12 @@ def draw_curve(paper: Paper, series: SeriesView, label_width: int) -> None:
 
 def _write_timeline(paper: Paper, diagnosis: Diagnosis) -> None:
     """Write the timeline; a failure that is its only event was shown above."""
-    events = milestones.select_milestones(diagnosis, _EVENTS_SHOWN)
+    events = parts.select_milestones(diagnosis, _EVENTS_SHOWN)
     if len(events) < 3:
         return
     paper.heading("timeline")
     for event in events:
-        where, what = milestones.format_milestone(diagnosis, event, paper.words)
+        where, what = parts.format_milestone(diagnosis, event, paper.words)
         style = "bold" if event.role == "cause" else ""
         paper.say(Text.assemble((where, "cyan"), "  ", (what, style)), "  -", 4)
     if len(diagnosis.timeline) > len(events):

@@ -6,14 +6,8 @@ brings in its own language.
 
 from typing import Final
 
-from postmortem.report.words.chart_words import CHART
-from postmortem.report.words.figure_words import FIGURES
-from postmortem.report.words.page_words import PAGE
 from postmortem.report.words.phrase_table import PhraseTable
-from postmortem.report.words.replay_words import REPLAY
-from postmortem.report.words.run_words import RUN
-from postmortem.report.words.small_words import SMALL
-from postmortem.report.words.verdict_words import VERDICT
+from postmortem.report.words.report_words import CHART, FIGURES, PAGE, REPLAY, RUN, SMALL, VERDICT
 
 WORDS: Final = PhraseTable(
     {**SMALL, **VERDICT, **RUN, **CHART, **FIGURES, **PAGE, **REPLAY},

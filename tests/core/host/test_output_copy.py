@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.core.host import output_copy as module
-from postmortem.core.host.output_copy import KeptLog
+from postmortem.core.host import files as module
+from postmortem.core.host.files import KeptLog
 
 
 class Disk:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.core.host import packed_values
-from postmortem.core.host.packed_values import pack_value, unpack_value
+from postmortem.core.host import helper_process
+from postmortem.core.host.helper_process import pack_value, unpack_value
 
 NAN = math.nan
 
@@ -62,7 +62,7 @@ def test_what_does_not_comes_back_as_well(figures: "array[int] | array[float]") 
 def test_any_figures_come_back(floats: list[float], whole: list[int]) -> None:
     """Whatever they are, long arrays and short ones."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packed_values, "_LONG", 2)
+        patch.setattr(helper_process, "_LONG", 2)
         same(array("d", floats))
         same(array("q", whole))
 

@@ -213,7 +213,7 @@ def test_a_signal_before_the_command_is_there(
     """To the group: the command, which comes a moment later, receives it once."""
     script = """
 import os, signal, sys, time
-from postmortem.core.host.output_copy import KeptLog
+from postmortem.core.host.files import KeptLog
 from postmortem.core.host.launching import run_command
 from postmortem.core.host.signals import Signals
 signals = Signals()

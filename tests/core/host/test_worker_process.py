@@ -3,8 +3,8 @@
 import pytest
 
 from postmortem.core.errors import PostmortemError
-from postmortem.core.host import worker_process
-from postmortem.core.host.worker_process import is_lack_of_memory
+from postmortem.core.host import helper_process
+from postmortem.core.host.helper_process import is_lack_of_memory
 
 
 def _wrap(cause: Exception) -> PostmortemError:
@@ -16,7 +16,7 @@ def _wrap(cause: Exception) -> PostmortemError:
 @pytest.mark.parametrize("is_restricted", [True, False])
 def test_lack_of_memory(monkeypatch: pytest.MonkeyPatch, *, is_restricted: bool) -> None:
     """A `SystemError` counts only within a limit; an error counts for the one behind it."""
-    monkeypatch.setattr(worker_process, "_is_memory_restricted", lambda: is_restricted)
+    monkeypatch.setattr(helper_process, "_is_memory_restricted", lambda: is_restricted)
     assert is_lack_of_memory(MemoryError())
     assert is_lack_of_memory(_wrap(MemoryError()))
     assert is_lack_of_memory(_wrap(SystemError("error return"))) is is_restricted

@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.diagnosis.case.reached_plan import find_reached_plan
+from postmortem.diagnosis.case.outcomes import find_reached_plan
 from postmortem.extraction.job import read
 from postmortem.pipeline import get_matcher
 

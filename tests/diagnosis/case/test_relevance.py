@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from postmortem.core.findings import Finding, Traceback
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE, Finding, Traceback
 from postmortem.diagnosis.case.failures import Failure, build_from_finding, build_from_traceback
 from postmortem.diagnosis.case.order_of_time import Clock
 from postmortem.diagnosis.case.relevance import build_occurrences

@@ -7,8 +7,8 @@ from typing import Any
 
 import xxhash
 
-from postmortem.diagnosis.classifier.hashed_words import BITS, VERSION
-from postmortem.diagnosis.classifier.text_model import FORMAT, META
+from postmortem.diagnosis.classifier.models import META, TEXT_FORMAT
+from postmortem.diagnosis.classifier.text_features import BITS, VERSION
 
 CALIBRATION = {"sharpness": 10.0, "alone": [0.0, 1.0]}
 
@@ -21,7 +21,7 @@ def made(grams: Mapping[str, str], **changed: Any) -> bytes:
         bucket = xxhash.xxh32_intdigest(gram.encode()) >> (32 - BITS)
         weights[bucket * len(causes) + causes.index(cause)] = 100
     meta = {
-        "format": FORMAT,
+        "format": TEXT_FORMAT,
         "features": VERSION,
         "bits": BITS,
         "causes": causes,

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import postmortem
-from postmortem.diagnosis.classifier.decisive_words import find_decisive_words
-from postmortem.diagnosis.classifier.failing_text import TextPassage
-from postmortem.diagnosis.classifier.hashed_words import compute_buckets
-from postmortem.diagnosis.classifier.text_model import load_text_model, parse_text_model
+from postmortem.diagnosis.classifier.models import load_text_model, parse_text_model
+from postmortem.diagnosis.classifier.opinion import find_decisive_words
+from postmortem.diagnosis.classifier.text_features import TextPassage, compute_buckets
 from postmortem.report import render
 from tests.diagnosis.classifier.made_models import made, written
 from tests.hostile_texts import TEXTS

@@ -7,7 +7,7 @@ import pytest
 
 from postmortem.core.errors import InputError
 from postmortem.core.resources import find_shipped_model
-from postmortem.diagnosis.classifier.evidence_model import (
+from postmortem.diagnosis.classifier.models import (
     EvidenceModel,
     LogOddsSum,
     load_evidence_model,

@@ -7,7 +7,7 @@ import pytest
 from postmortem.core.names import SHIPPED
 from postmortem.diagnosis.case.build import build_case
 from postmortem.diagnosis.classifier.opinion import ask_text_model
-from postmortem.diagnosis.inference.active_conditions import find_active_conditions
+from postmortem.diagnosis.inference.case_contents import find_active_conditions
 from postmortem.diagnosis.inference.second_opinion import combine_opinions
 from postmortem.diagnosis.inference.verdict import Ranking, rank
 from postmortem.extraction.job import read

@@ -7,7 +7,7 @@ import pytest
 import postmortem
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.errors import InputError
-from postmortem.report.one_language import translate_analysis
+from postmortem.report.display import translate_analysis
 from tests.diagnosis.classifier.made_models import written
 
 WALRUS = "the walrus service dropped our shard again\n"

@@ -10,9 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from postmortem.core.errors import InputError
-from postmortem.diagnosis.classifier.failing_text import TextPassage
-from postmortem.diagnosis.classifier.hashed_words import BITS, compute_buckets, extract_words
-from postmortem.diagnosis.classifier.text_model import load_text_model
+from postmortem.diagnosis.classifier.models import load_text_model
+from postmortem.diagnosis.classifier.text_features import (
+    BITS,
+    TextPassage,
+    compute_buckets,
+    extract_words,
+)
 from tests.diagnosis.classifier.made_models import made, written
 
 

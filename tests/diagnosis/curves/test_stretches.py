@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from postmortem.core.lines import NOWHERE
-from postmortem.diagnosis.curves.stretches import select_last_training
+from postmortem.core.findings import NOWHERE
+from postmortem.diagnosis.curves.course import select_last_training
 from postmortem.extraction.facts.series import Series
 
 

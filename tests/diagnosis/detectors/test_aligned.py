@@ -6,9 +6,9 @@ from array import array
 
 import pytest
 
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
 from postmortem.core.names import IN_LISTS
-from postmortem.diagnosis.detectors.aligned import Curves
+from postmortem.diagnosis.detectors.observed import Curves
 from postmortem.extraction.facts.series import Series
 
 

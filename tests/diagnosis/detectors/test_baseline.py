@@ -4,10 +4,9 @@ import math
 
 import pytest
 
-from postmortem.core.lines import NOWHERE
-from postmortem.diagnosis.detectors import baseline
-from postmortem.diagnosis.detectors.aligned import Curves
-from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.core.findings import NOWHERE
+from postmortem.diagnosis.detectors import chance_level
+from postmortem.diagnosis.detectors.observed import Curves, Observed
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.facts.series import Series
 
@@ -39,11 +38,13 @@ def test_the_first_loss_against_guessing(
     facts = FactStore()
     if vocabulary is not None:
         facts.add("setting_vocab_size", vocabulary, 1, 0, 1)
-    found = list(baseline.detect_initial_loss_level(Observed(facts=facts, curves=loss(*values))))
+    found = list(
+        chance_level.detect_initial_loss_level(Observed(facts=facts, curves=loss(*values)))
+    )
     assert [shape.id for shape in found] == ([name] if name else [])
     assert all("ln(32000) = 10.37" in shape.message.text("en") for shape in found)
     late = Observed(facts=facts, curves=loss(values[0], start=500.0))
-    assert not list(baseline.detect_initial_loss_level(late))
+    assert not list(chance_level.detect_initial_loss_level(late))
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,9 @@ def test_a_share_of_the_first_epoch_stands_for_the_step(epoch: float, *, is_earl
         series.append(one)
     facts = FactStore()
     facts.add("setting_vocab_size", "32000", 1, 0, 1)
-    found = list(baseline.detect_initial_loss_level(Observed(facts=facts, curves=Curves(series))))
+    found = list(
+        chance_level.detect_initial_loss_level(Observed(facts=facts, curves=Curves(series)))
+    )
     assert bool(found) == is_early
 
 
@@ -81,5 +84,5 @@ def test_a_loss_that_is_a_guess_far_into_the_run(
     facts = FactStore()
     if classes is not None:
         facts.add("setting_num_classes", classes, 1, 0, 1)
-    found = baseline.guess(Observed(facts=facts, curves=loss(*values, start=start)))
+    found = chance_level.guess(Observed(facts=facts, curves=loss(*values, start=start)))
     assert [shape.id for shape in found] == (["at-chance"] if is_guess else [])

@@ -3,7 +3,7 @@
 import pytest
 
 from postmortem.core import names
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
 from postmortem.diagnosis.detectors import closing
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Series

@@ -2,8 +2,7 @@
 
 import pytest
 
-from postmortem.core.findings import Finding
-from postmortem.core.lines import ProcessId
+from postmortem.core.findings import Finding, ProcessId
 from postmortem.diagnosis.detectors import collectives
 from postmortem.diagnosis.detectors.observed import Observed
 

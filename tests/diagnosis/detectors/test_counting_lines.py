@@ -2,9 +2,9 @@
 
 import pytest
 
-from postmortem.core.lines import NOWHERE
-from postmortem.diagnosis.detectors.counting_lines import detect_counting_lines
+from postmortem.core.findings import NOWHERE
 from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.progress_lines import detect_counting_lines
 
 
 def is_counting(text: str) -> bool:

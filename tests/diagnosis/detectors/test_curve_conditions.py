@@ -7,9 +7,9 @@ import pytest
 
 from postmortem.core.resources import find_folder
 from postmortem.diagnosis.inference.example_cases import find_anomaly_errors
-from postmortem.rules.anomaly_type import FeatureCondition
 from postmortem.rules.base import load
 from postmortem.rules.compile import compile_folders
+from postmortem.rules.vocabulary import FeatureCondition
 from tests.diagnosis.detectors.made_curves import found
 
 EPOCHS = [float(epoch) for epoch in range(40)]

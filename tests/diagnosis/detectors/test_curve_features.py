@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.diagnosis.detectors.curve_features import compute_features
+from postmortem.diagnosis.detectors.observed import Curves
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.pipeline import get_matcher
 from tests.diagnosis.detectors.made_curves import make_series

@@ -2,12 +2,10 @@
 
 import pytest
 
-from postmortem.core.findings import Finding
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE, Finding
 from postmortem.core.message import quote
 from postmortem.diagnosis.detectors import ending
-from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.observed import Anomaly, Observed
 from postmortem.extraction.facts.series import Series
 
 

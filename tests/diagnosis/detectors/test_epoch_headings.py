@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from postmortem.api import analyze
-from postmortem.core.lines import NOWHERE
-from postmortem.diagnosis.detectors.epoch_headings import build_epoch_series
+from postmortem.core.findings import NOWHERE
 from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.record_lines import build_epoch_series
 from postmortem.extraction.facts.series import Series
 
 SOURCE = 0

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from postmortem.core.lines import NOWHERE
-from postmortem.diagnosis.detectors import leaps
-from postmortem.diagnosis.detectors.aligned import Curves
-from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.core.findings import NOWHERE
+from postmortem.diagnosis.detectors import jumps
+from postmortem.diagnosis.detectors.observed import Curves, Observed
 from postmortem.extraction.facts.series import Series
 
 
@@ -49,13 +48,13 @@ def observed(losses: Sequence[float], *others: str) -> Observed:
 )
 def test_a_loss_that_leaps(losses: Sequence[float], shapes: set[str]) -> None:
     """By a hundred times all it has been; longer curves above 0 are judged elsewhere."""
-    assert {shape.id for shape in leaps.detect_loss_jumps(observed(losses))} == shapes
+    assert {shape.id for shape in jumps.detect_loss_jumps(observed(losses))} == shapes
 
 
 def test_a_critic_may_rise() -> None:
     """Beside a reward a loss must leap by more."""
-    assert not list(leaps.detect_loss_jumps(observed((9.5, 8.5, 2000.0), "reward")))
-    assert list(leaps.detect_loss_jumps(observed((9.5, 8.5, 90000.0), "reward")))
+    assert not list(jumps.detect_loss_jumps(observed((9.5, 8.5, 2000.0), "reward")))
+    assert list(jumps.detect_loss_jumps(observed((9.5, 8.5, 90000.0), "reward")))
 
 
 def lines(*figures: str) -> Observed:
@@ -78,5 +77,5 @@ def lines(*figures: str) -> Observed:
 )
 def test_a_figure_without_a_name(figures: tuple[str, ...], line: int | None) -> None:
     """It ends health, and is a spike of something."""
-    found = {(shape.id, shape.line) for shape in leaps.detect_unnamed_metric_jumps(lines(*figures))}
+    found = {(shape.id, shape.line) for shape in jumps.detect_unnamed_metric_jumps(lines(*figures))}
     assert found == (set() if line is None else {("metric-absurd", line), ("loss-spike", line)})

@@ -4,7 +4,7 @@ import pytest
 
 from postmortem.core.findings import Frame
 from postmortem.diagnosis.case.build import build_case
-from postmortem.diagnosis.detectors.memory_phase import infer_phase_from_function
+from postmortem.diagnosis.detectors.out_of_memory import infer_phase_from_function
 from postmortem.extraction import job
 from postmortem.pipeline import get_matcher
 from postmortem.rules.base import load

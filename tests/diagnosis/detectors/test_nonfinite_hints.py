@@ -2,8 +2,8 @@
 
 import pytest
 
-from postmortem.core.lines import NOWHERE
-from postmortem.diagnosis.detectors import contrasts
+from postmortem.core.findings import NOWHERE
+from postmortem.diagnosis.detectors import nonfinite_hints
 from postmortem.diagnosis.detectors import nonfinite_hints as told_reasons
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Series
@@ -158,5 +158,5 @@ def test_a_question_counts_with_its_answer(answer: str, shapes: list[str]) -> No
 )
 def test_of_two_settings_one_decides(lines: tuple[str, ...], shape: str | None) -> None:
     """One version, one sample, or a wider precision is finite and the other is not."""
-    found = [one.id for one in contrasts.detect_deciding_settings(observed(*lines))]
+    found = [one.id for one in nonfinite_hints.detect_deciding_settings(observed(*lines))]
     assert found == ([shape] if shape else [])

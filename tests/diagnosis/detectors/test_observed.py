@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
 from postmortem.diagnosis.detectors.observed import Observed
-from postmortem.diagnosis.detectors.straggler import detect_straggler
+from postmortem.diagnosis.detectors.ranks import detect_straggler
 
 
 def observed(text: str, kept: int) -> Observed:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.diagnosis.detectors import one_output
+from postmortem.diagnosis.detectors import scores
 from postmortem.diagnosis.detectors.observed import Observed
 
 
@@ -27,6 +27,6 @@ def test_all_samples_must_differ_but_not_their_outputs(
     pairs: list[tuple[str, str]], *, is_told: bool
 ) -> None:
     """Two will do where the output is next to nothing."""
-    assert [one.id for one in one_output.detect_output_collapse(lines(*pairs))] == [
+    assert [one.id for one in scores.detect_output_collapse(lines(*pairs))] == [
         "collapse"
     ] * is_told

@@ -2,9 +2,8 @@
 
 import pytest
 
-from postmortem.core.findings import Finding
-from postmortem.core.lines import NOWHERE
-from postmortem.diagnosis.detectors import only_notices
+from postmortem.core.findings import NOWHERE, Finding
+from postmortem.diagnosis.detectors import ending
 from postmortem.diagnosis.detectors.observed import Observed
 
 PYTHON = "/env/lib/python3.11/site-packages/flow/net.py:41: UserWarning: two tokens are preferred; one is used\n  warnings.warn(\n"
@@ -33,7 +32,7 @@ PYTHON = "/env/lib/python3.11/site-packages/flow/net.py:41: UserWarning: two tok
 def test_only_notices(text: str, line: int | None) -> None:
     """The first of them is shown."""
     observed = Observed(tails={0: (1, text)}, outcome="incomplete")
-    assert [shape.line for shape in only_notices.detect_only_warnings(observed)] == (
+    assert [shape.line for shape in ending.detect_only_warnings(observed)] == (
         [] if line is None else [line]
     )
 
@@ -61,4 +60,4 @@ def test_only_notices(text: str, line: int | None) -> None:
 )
 def test_more_than_notices(observed: Observed) -> None:
     """Whatever else is known of the run counts."""
-    assert not list(only_notices.detect_only_warnings(observed))
+    assert not list(ending.detect_only_warnings(observed))

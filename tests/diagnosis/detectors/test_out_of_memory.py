@@ -2,10 +2,8 @@
 
 import pytest
 
-from postmortem.core.findings import Finding
-from postmortem.core.lines import NOWHERE
-from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.core.findings import NOWHERE, Finding
+from postmortem.diagnosis.detectors.observed import Anomaly, Observed
 from postmortem.diagnosis.detectors.out_of_memory import detect_oom_conditions, parse_gib
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.pipeline import get_matcher

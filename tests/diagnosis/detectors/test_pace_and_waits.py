@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.core.lines import NOWHERE
-from postmortem.diagnosis.detectors.frozen_bar import detect_frozen_bar
+from postmortem.core.findings import NOWHERE
 from postmortem.diagnosis.detectors.observed import Observed
-from postmortem.diagnosis.detectors.straggler import detect_straggler
+from postmortem.diagnosis.detectors.progress_lines import detect_frozen_bar
+from postmortem.diagnosis.detectors.ranks import detect_straggler
 
 
 def observed(text: str, records: int = 1) -> Observed:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.detectors.planned_end import detect_planned_end
 from postmortem.extraction.facts.series import Series

@@ -2,8 +2,8 @@
 
 import pytest
 
-from postmortem.core.lines import NOWHERE
-from postmortem.diagnosis.detectors import printed_losses as told_losses
+from postmortem.core.findings import NOWHERE
+from postmortem.diagnosis.detectors import nonfinite_hints as told_losses
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Series
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from postmortem.core.lines import ProcessId
+from postmortem.core.findings import ProcessId
 from postmortem.diagnosis.detectors import ranks
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Series

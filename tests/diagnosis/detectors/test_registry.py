@@ -13,12 +13,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.findings import NOWHERE, ProcessId
 from postmortem.core.message import quote
 from postmortem.diagnosis import detectors as room
 from postmortem.diagnosis.detectors import ranks, registry
-from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.observed import Anomaly, Observed
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.facts.series import Series
 from postmortem.rules.base import load

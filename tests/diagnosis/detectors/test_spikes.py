@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
 from postmortem.diagnosis.detectors import registry
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Series

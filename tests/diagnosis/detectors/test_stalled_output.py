@@ -5,7 +5,7 @@ import math
 import pytest
 
 from postmortem.diagnosis.detectors.observed import Observed
-from postmortem.diagnosis.detectors.stalled_output import (
+from postmortem.diagnosis.detectors.progress_lines import (
     detect_stall_after_record,
     detect_stalled_output,
 )

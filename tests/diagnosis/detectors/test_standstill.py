@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from postmortem import api
-from postmortem.diagnosis.detectors.heartbeats import find_heartbeats
+from postmortem.diagnosis.detectors.signs_of_life import find_heartbeats
 
 STEPS = "\n".join(
     f"2026-03-09 10:00:{second:02d} step {second} loss 1.{second}" for second in range(30)

@@ -3,9 +3,9 @@
 import pytest
 
 from postmortem.api import analyze
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
+from postmortem.diagnosis.detectors.chance_level import detect_unproved_learning
 from postmortem.diagnosis.detectors.observed import Observed
-from postmortem.diagnosis.detectors.unproved_end import detect_unproved_learning
 from postmortem.extraction.facts.series import Series
 
 

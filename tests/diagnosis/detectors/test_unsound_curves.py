@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
 from postmortem.diagnosis.curves.boosted_trees import CurveModel, Node
 from postmortem.diagnosis.detectors import registry
 from postmortem.diagnosis.detectors.observed import Observed

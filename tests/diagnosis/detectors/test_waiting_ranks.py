@@ -14,14 +14,12 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.core.lines import NOWHERE
-from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.core.findings import NOWHERE, PendingWork, RankDump, RecordedGroup
+from postmortem.diagnosis.detectors.observed import Anomaly, Observed
 from postmortem.diagnosis.detectors.waiting_ranks import detect_waiting_ranks
-from postmortem.diagnosis.fixes.known import collect_captures
+from postmortem.diagnosis.fixes.figures import collect_captures
 from postmortem.diagnosis.fixes.select import select_fixes
-from postmortem.extraction.formats.flight_recorder import rank_of_dump, read_dump
-from postmortem.extraction.formats.rank_dumps import PendingWork, RankDump, RecordedGroup
+from postmortem.extraction.formats.binary_files import rank_of_dump, read_dump
 from postmortem.rules.base import load
 from tests.diagnosis.fixes.runs import case
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from postmortem.core.job_facts import Environment, Gpu, Setting
+from postmortem.core.findings import Environment, Gpu, Setting
 from postmortem.diagnosis.case.values import Case
 
 

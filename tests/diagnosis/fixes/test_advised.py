@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 
 from postmortem.core.answer import Cause, Evidence, Fix
-from postmortem.core.findings import Traceback
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE, Traceback
 from postmortem.core.message import Message, quote
-from postmortem.diagnosis.fixes.advised import add_advisory_fixes
+from postmortem.diagnosis.fixes.select import add_advisory_fixes
 from postmortem.rules.base import load
 from tests.diagnosis.fixes.runs import case
 

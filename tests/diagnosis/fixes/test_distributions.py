@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.diagnosis.fixes.distributions import extract_names
+from postmortem.diagnosis.fixes.figures import extract_names
 
 
 @pytest.mark.parametrize(

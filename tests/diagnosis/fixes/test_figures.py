@@ -7,7 +7,7 @@ import pytest
 
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.fixes.figures import collect_user_values, set_in
-from postmortem.rules.snippets import fill
+from postmortem.rules.cause_rules import fill
 from tests.diagnosis.fixes.runs import case
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from first_actions import Advised, advised, by, share, triples
 
-from postmortem.rules.yamlfile import read_yaml
+from postmortem.rules.compile import read_yaml
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLE = triples(sorted((ROOT / "tests" / "data" / "first_actions").glob("*.yaml")))

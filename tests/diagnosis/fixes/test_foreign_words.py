@@ -12,7 +12,7 @@ import pytest
 
 import postmortem
 from postmortem.rules.base import KnowledgeBase, load
-from postmortem.rules.stack_rules import PLAIN, StackRule, compile_word_pattern
+from postmortem.rules.vocabulary import PLAIN, StackRule, compile_word_pattern
 
 ROOT = Path(__file__).resolve().parents[3]
 LOGS = sorted((ROOT / "sample_logs").rglob("*.log"))[::12]

@@ -7,8 +7,7 @@ import pytest
 
 import postmortem
 from postmortem.rules.base import KnowledgeBase, load
-from postmortem.rules.causes import FixRule
-from postmortem.rules.snippets import Snippet
+from postmortem.rules.cause_rules import FixRule, Snippet
 
 CHANGES = re.compile(
     r"""

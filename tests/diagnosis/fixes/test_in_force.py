@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.diagnosis.fixes.in_force import is_in_force
+from postmortem.diagnosis.fixes.select import is_in_force
 
 SETTINGS = {
     "max_grad_norm": "1.0",

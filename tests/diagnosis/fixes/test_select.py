@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from postmortem.core.job_facts import Gpu
+from postmortem.core.findings import Gpu
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.fixes.select import select_fixes
 from postmortem.rules.base import load
-from postmortem.rules.causes import FixRule, build_fix_rule
-from postmortem.rules.conditions import Conditions
+from postmortem.rules.cause_rules import Conditions, FixRule, build_fix_rule
 from tests.diagnosis.fixes.runs import case
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -6,7 +6,7 @@ import pytest
 
 from postmortem.core.message import Message
 from postmortem.rules import check
-from postmortem.rules.snippets import Snippet, find_unknown_comments, translate_comments
+from postmortem.rules.cause_rules import Snippet, find_unknown_comments, translate_comments
 
 FIX = """\
 - id: memory.example

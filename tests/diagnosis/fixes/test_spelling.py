@@ -3,7 +3,7 @@
 import pytest
 
 import postmortem
-from postmortem.diagnosis.fixes.spelling import is_slip
+from postmortem.diagnosis.fixes.close_names import is_slip
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 import postmortem
 from postmortem.diagnosis.fixes.stack_selection import select_stacks
-from postmortem.rules.stack_rules import StackRules, build_stack_rule
+from postmortem.rules.vocabulary import StackRules, build_stack_rule
 from tests.diagnosis.fixes.runs import case
 
 STACKS = StackRules(

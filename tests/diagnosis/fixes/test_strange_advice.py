@@ -15,7 +15,7 @@ from strange_advice import Hit
 
 import postmortem
 from postmortem.rules.base import load
-from postmortem.rules.yamlfile import read_yaml
+from postmortem.rules.compile import read_yaml
 
 ROOT = Path(__file__).resolve().parents[3]
 BESIDE = ROOT.parent / "shared"

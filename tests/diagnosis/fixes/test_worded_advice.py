@@ -4,8 +4,7 @@ import pytest
 
 import postmortem
 from postmortem.diagnosis.fixes.close_names import closest, listed_names
-from postmortem.diagnosis.fixes.message_parts import parse_message
-from postmortem.diagnosis.fixes.statement_parts import parse_statement
+from postmortem.diagnosis.fixes.exception_parts import parse_message, parse_statement
 from postmortem.rules.base import load
 
 HEAD = 'Traceback (most recent call last):\n  File "/src/train.py", line 12, in step\n    '

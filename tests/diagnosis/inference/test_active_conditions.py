@@ -1,6 +1,6 @@
 """What holds of a run beside its words: shapes, its end, facts; nothing that a rule found in text."""
 
-from postmortem.diagnosis.inference.active_conditions import find_active_conditions
+from postmortem.diagnosis.inference.case_contents import find_active_conditions
 from postmortem.diagnosis.inference.example_cases import build_example_case
 from postmortem.pipeline import get_matcher
 

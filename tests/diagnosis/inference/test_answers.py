@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from postmortem.core.job_facts import Environment
+from postmortem.core.findings import Environment
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.inference import predicates
 from postmortem.diagnosis.inference.predicates import evaluate_condition, evaluate_conditions
-from postmortem.rules.conditions import Condition, ConditionSet
+from postmortem.rules.cause_rules import Condition, ConditionSet
 
 
 def case(outcome: str) -> Case:

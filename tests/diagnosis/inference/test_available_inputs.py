@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from postmortem.core.job_facts import Environment, Gpu
+from postmortem.core.findings import Environment, Gpu
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.inference.available_inputs import is_available
+from postmortem.diagnosis.inference.case_contents import is_available
 from tests.diagnosis.fixes.runs import case
 
 

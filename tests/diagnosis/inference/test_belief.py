@@ -4,14 +4,14 @@ import pytest
 
 from postmortem.core.answer import Evidence
 from postmortem.core.message import quote
-from postmortem.diagnosis.classifier.evidence_model import EvidenceModel, LogOddsSum
-from postmortem.diagnosis.inference.belief import (
+from postmortem.diagnosis.classifier.models import EvidenceModel, LogOddsSum
+from postmortem.diagnosis.inference.certainty import (
     UNCONFIRMED,
     compute_features,
     estimate_probability,
 )
-from postmortem.diagnosis.inference.confidence_limits import UNPROVED
 from postmortem.diagnosis.inference.ranking import RankedCause
+from postmortem.diagnosis.inference.scoring import UNPROVED
 
 CAUSE, OTHER = "memory.cuda-oom", "io.storage"
 SURE = LogOddsSum(9.0, {})

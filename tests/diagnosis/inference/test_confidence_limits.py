@@ -3,14 +3,14 @@
 import pytest
 
 from postmortem.core.answer import Evidence
-from postmortem.core.job_facts import Environment
+from postmortem.core.findings import Environment
 from postmortem.core.message import Message, quote
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.inference.confidence_limits import (
+from postmortem.diagnosis.inference.scoring import (
+    ScoredCause,
     get_max_probability,
     reduce_health_score,
 )
-from postmortem.diagnosis.inference.rules import ScoredCause
 
 STRONG, MODERATE, VETO = 3.0, 1.6, -5.0
 

@@ -11,7 +11,7 @@ from postmortem.diagnosis.inference.predicates import (
     evaluate_conditions,
     evaluate_predicate,
 )
-from postmortem.rules.conditions import Condition, ConditionSet
+from postmortem.rules.cause_rules import Condition, ConditionSet
 from postmortem.rules.predicate_schema import PredicateEntry, TracebackQuestion
 
 

@@ -11,8 +11,7 @@ import postmortem
 from postmortem.diagnosis.inference.example_cases import build_example_case, find_advisory_errors
 from postmortem.diagnosis.inference.known_defects import find_symptom, is_applicable
 from postmortem.rules.base import load
-from postmortem.rules.causes import build_advisory
-from postmortem.rules.conditions import Conditions
+from postmortem.rules.cause_rules import Conditions, build_advisory
 
 FOLDER = Path(__file__).resolve().parents[3] / "patterns" / "advisories"
 ENTRIES = {

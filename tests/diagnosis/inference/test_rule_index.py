@@ -9,7 +9,7 @@ import pytest
 from postmortem.diagnosis.inference.example_cases import build_example_case
 from postmortem.diagnosis.inference.known_defects import is_applicable, list_matching_advisories
 from postmortem.diagnosis.inference.predicates import evaluate_predicate
-from postmortem.diagnosis.inference.rule_index import RuleIndex, infer_predicate_needs
+from postmortem.diagnosis.inference.rule_matching import RuleIndex, infer_predicate_needs
 from postmortem.rules.base import load
 from postmortem.rules.compile import compile_folders
 

@@ -4,7 +4,7 @@ import pytest
 
 from postmortem.api import analyze
 from postmortem.core.answer import Evidence
-from postmortem.diagnosis.inference.rules import PRIOR, _score_cause
+from postmortem.diagnosis.inference.scoring import PRIOR, _score_cause
 
 KILLED = "sample_logs/pytorch/job-killed-rank-0"
 

@@ -10,7 +10,7 @@ import pytest
 
 import postmortem
 from postmortem.core.answer import Evidence
-from postmortem.core.job_facts import Environment
+from postmortem.core.findings import Environment
 from postmortem.core.message import Message, quote
 from postmortem.core.wording import convert_texts
 from postmortem.diagnosis.case.build import build_case

@@ -6,7 +6,7 @@ from hypothesis import given
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from postmortem.diagnosis.inference.matching import is_version_match
+from postmortem.diagnosis.inference.rule_matching import is_version_match
 
 RELEASES = st.lists(st.integers(0, 12), min_size=1, max_size=4).map(
     lambda parts: ".".join(map(str, parts))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.diagnosis.story.marks import MOST, sample_evenly
+from postmortem.diagnosis.story.timeline_events import MOST, sample_evenly
 
 SAMPLES = Path(__file__).resolve().parents[3] / "sample_logs"
 

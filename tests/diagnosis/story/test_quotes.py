@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import postmortem
-from postmortem.core.shown import Excerpt
-from postmortem.diagnosis.story import quotes
+from postmortem.core.answer import Excerpt
+from postmortem.diagnosis.story import shown_places
 from tests.report.samples import lifted, rich
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample_logs" / "xtuner" / "nan-internlm2.log"
@@ -32,7 +32,7 @@ def test_a_source_that_is_gone_is_quoted_by_what_was_kept(tmp_path: Path) -> Non
     log.write_bytes(SAMPLE.read_bytes())
     found = postmortem.analyze(log).analysis
     log.unlink()
-    assert quotes.add_quotes(found, [str(log)]).quotes == (found.excerpt,)
+    assert shown_places.add_quotes(found, [str(log)]).quotes == (found.excerpt,)
 
 
 def test_quotes_have_a_limit(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_quotes_have_a_limit(tmp_path: Path) -> None:
         replace(one.timeline[0], source=0, line=number * 10) for number in range(1, 1900)
     )
     excerpt = Excerpt(0, 19_001, tuple(f"line {number}" for number in range(19_001, 19_040)))
-    found = quotes.add_quotes(
+    found = shown_places.add_quotes(
         replace(
             one,
             sources=(replace(one.sources[0], path=str(log), lines=20_000),),

@@ -2,7 +2,8 @@
 
 import pytest
 
-from postmortem.extraction.facts.checkpoints import (
+from postmortem.extraction.facts.fact_store import (
+    Fact,
     Place,
     Saved,
     find_checkpoint_before,
@@ -10,7 +11,6 @@ from postmortem.extraction.facts.checkpoints import (
     list_in_save_order,
     parse_step,
 )
-from postmortem.extraction.facts.fact_store import Fact
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import itertools
 
 import pytest
 
-from postmortem.core.job_facts import Gpu, Setting
+from postmortem.core.findings import Gpu, Setting
+from postmortem.core.log_text import parse_number
 from postmortem.extraction.facts.fact_store import FactStore, build_environment, parse_value
-from postmortem.extraction.facts.number_texts import parse_number
 from postmortem.rules.base import load
 
 TABLE = load().gpus

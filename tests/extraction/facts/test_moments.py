@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.extraction.facts.moments import (
+from postmortem.extraction.facts.clock import (
     compute_seconds_between,
     find_newest_timestamp,
     find_timestamp,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
 from postmortem.extraction.facts import series as series_module
 from postmortem.extraction.facts import thinning as thinning_module
 from postmortem.extraction.facts.series import Point, Series

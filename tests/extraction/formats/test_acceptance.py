@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
 from postmortem.extraction.formats.acceptance import Acceptance
 from postmortem.extraction.formats.generic import Found, parse_metric_line
 

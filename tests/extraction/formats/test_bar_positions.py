@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from postmortem.extraction.formats.bar_positions import BarPositions
+from postmortem.extraction.formats.unknown import BarPositions
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import postmortem
-from postmortem.extraction.formats.bare_rows import name_column
+from postmortem.extraction.formats.arrays import name_column
 from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
-from postmortem.reading.block_reader import SIZE, iter_blocks
+from postmortem.reading.sources import SIZE, iter_blocks
 
 VALUES = [2.0, 1.5, 1.25, 1.0, 0.875, 0.75, 0.625, 0.5]
 Points = dict[str, list[tuple[float, float, int]]]

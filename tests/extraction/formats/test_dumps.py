@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.core.job_facts import Environment, Gpu
+from postmortem.core.findings import Environment, Gpu
 from postmortem.pipeline import run_pipeline
 
 DUMPS = Path(__file__).parent / "dumps"

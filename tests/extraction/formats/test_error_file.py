@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.extraction.formats import error_file
+from postmortem.extraction import source_reader
 
 STACK = 'Traceback (most recent call last):\n  File "/home/me/train.py", line 65, in main\n    loss.backward()\nRuntimeError: CUDA error: an illegal memory access was encountered\n'
 RECORD = json.dumps(
@@ -21,14 +21,14 @@ RECORD = json.dumps(
 
 def test_the_exception_is_read_as_if_printed() -> None:
     """The call stack ends in the exception; it is not doubled."""
-    assert error_file.is_error_file(RECORD)
-    assert error_file.extract_traceback(RECORD) == STACK
+    assert source_reader.is_error_file(RECORD)
+    assert source_reader.extract_traceback(RECORD) == STACK
 
 
 def test_a_signal_has_a_message_alone() -> None:
     """Without a call stack the message stands alone."""
     assert (
-        error_file.extract_traceback(
+        source_reader.extract_traceback(
             '{"message": {"message": "Signal 9 (SIGKILL) received by PID 7", "extraInfo": {}}}'
         )
         == "Signal 9 (SIGKILL) received by PID 7\n"
@@ -38,7 +38,7 @@ def test_a_signal_has_a_message_alone() -> None:
 @pytest.mark.parametrize("raw", [RECORD[:60], '{"message": {"message": ', '{"message": "x"}', "[]"])
 def test_what_is_cut_off_gives_nothing(raw: str) -> None:
     """It is read as a plain log then."""
-    assert error_file.extract_traceback(raw) is None
+    assert source_reader.extract_traceback(raw) is None
 
 
 def test_an_error_file_alone_is_enough(tmp_path: Path) -> None:
@@ -49,4 +49,4 @@ def test_an_error_file_alone_is_enough(tmp_path: Path) -> None:
     assert report.verdict.cause == "cuda.illegal-memory-access"
     assert report.first_failure is not None
     assert (report.first_failure.line, report.first_failure.where.rank) == (1, 3)
-    assert report.sources[0].note == error_file.NOTE.en
+    assert report.sources[0].note == source_reader.ERROR_FILE_NOTE.en

@@ -15,7 +15,7 @@ import postmortem
 from postmortem.extraction.facts.series import Series
 from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
-from postmortem.reading.block_reader import iter_blocks
+from postmortem.reading.sources import iter_blocks
 
 Expected = dict[str, list[tuple[float, float, int]]]
 """By name: (step, value, raw line) of every point."""

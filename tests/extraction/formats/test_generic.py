@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postmortem.core import resources
-from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.findings import NOWHERE, ProcessId
 from postmortem.extraction.formats import generic
 from postmortem.extraction.formats.records import Record
 from postmortem.extraction.formats.unknown import GenericReader

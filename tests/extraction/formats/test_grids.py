@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.core.lines import NOWHERE
-from postmortem.extraction.formats.grids import Grid, build_grid, build_headless_grid, split_columns
+from postmortem.core.findings import NOWHERE
+from postmortem.extraction.formats.tables import (
+    Grid,
+    build_grid,
+    build_headless_grid,
+    split_columns,
+)
 
 
 def made(*lines: str) -> Grid:

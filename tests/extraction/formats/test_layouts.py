@@ -12,13 +12,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from postmortem.extraction import learnt_paths
+from postmortem.extraction import template_reader
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.formats import layouts
-from postmortem.extraction.formats.learnt_layouts import Layout
+from postmortem.extraction.formats.layouts import Layout
 from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
-from postmortem.reading.block_reader import iter_blocks
+from postmortem.reading.sources import iter_blocks
 from postmortem.reading.windows import View
 
 
@@ -299,7 +299,7 @@ def test_learnt_layouts_change_nothing(seed: int, size: int) -> None:
     raw = log(random.Random(seed))
     learnt_ones = shown(gathered(raw, size))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learnt_paths, "CREDIT", 0.0)
+        patch.setattr(template_reader, "CREDIT", 0.0)
         plain = shown(gathered(raw, size))
     for name, text in plain.items():
         assert learnt_ones[name] == text, name
@@ -312,7 +312,7 @@ def test_failures_know_how_many_records_came_before(monkeypatch: pytest.MonkeyPa
         for step in range(300)
     ).encode()
     before = [seen.records_before for seen in gathered(raw, 1 << 23).seen()]
-    monkeypatch.setattr(learnt_paths, "CREDIT", 0.0)
+    monkeypatch.setattr(template_reader, "CREDIT", 0.0)
     assert before == [seen.records_before for seen in gathered(raw, 1 << 23).seen()]
     assert max(before) > 40
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.extraction.formats.loss_owners import LossOwners
+from postmortem.core.findings import NOWHERE, ProcessId
+from postmortem.extraction.formats.losses import LossOwners
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.findings import NOWHERE, ProcessId
 from postmortem.extraction.formats.records import EPOCHS, MetricReader, Record
 from postmortem.extraction.formats.templates import PLACES, Template
 from postmortem.pipeline import get_matcher
 from postmortem.reading.windows import View
-from postmortem.rules import attack, attack_texts
+from postmortem.rules import attack
 
 NAN, INF = math.nan, math.inf
 
@@ -612,6 +612,6 @@ def test_a_template_is_linear_on_digits() -> None:
     assert template is not None
     longest = attack.find_worst_attack(
         lambda text: template.pattern.match(text.encode()),
-        [attack_texts.Attack('{"step": 1, "loss": ', "1")],
+        [attack.Attack('{"step": 1, "loss": ', "1")],
     )
     assert not longest.is_slow, longest

@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from postmortem.extraction.formats.config_files import read_config
-from postmortem.extraction.formats.nested import Leaf, parse_leaves
-from postmortem.extraction.formats.plain_pickle import load_plain_value
-from postmortem.extraction.formats.setting_keys import KeyTable
+from postmortem.extraction.formats.config_files import KeyTable, read_config
+from postmortem.extraction.formats.plain_values import Leaf, load_plain_value, parse_leaves
 from postmortem.rules.base import load
 
 TABLE = KeyTable(load().keys)

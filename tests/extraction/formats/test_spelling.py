@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from postmortem.extraction.formats.spelling import parse_value
+from postmortem.extraction.formats.figures import parse_value
 
 NAN, INF = math.nan, math.inf
 

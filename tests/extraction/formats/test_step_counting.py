@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from postmortem.extraction.formats.step_counting import StepCounting
+from postmortem.extraction.formats.bars import StepCounting
 
 NAN = math.nan
 

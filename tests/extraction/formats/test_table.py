@@ -2,9 +2,9 @@
 
 import pytest
 
-from postmortem.core.lines import NOWHERE
+from postmortem.core.findings import NOWHERE
 from postmortem.extraction.formats.records import Record
-from postmortem.extraction.formats.table import TableReader
+from postmortem.extraction.formats.tables import TableReader
 
 HEAD = [
     "<table>",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from postmortem.extraction.formats.tensorboard_events import (
+from postmortem.extraction.formats.binary_files import (
     EventFile,
     is_event_file,
     load_parser,

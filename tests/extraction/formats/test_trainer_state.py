@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.extraction.formats import trainer_state
+from postmortem.extraction import run_files
 from postmortem.extraction.formats.records import Record
-from postmortem.extraction.formats.trainer_state import is_trainer_state
-from postmortem.reading.block_reader import iter_blocks
+from postmortem.extraction.run_files import is_trainer_state
+from postmortem.reading.sources import iter_blocks
 
 STATE = {
     "best_metric": None,
@@ -48,7 +48,7 @@ TEXT = json.dumps(STATE, indent=2)
 
 def records(text: str, size: int = 1 << 20) -> Iterator[tuple[Record, int]]:
     """The records of a file that is read in blocks."""
-    return trainer_state.iter_records(
+    return run_files.iter_trainer_records(
         iter_blocks(io.BytesIO(text.encode("utf-8", "surrogatepass")), size)
     )
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from postmortem.fleet.store import open_store
 from postmortem.fleet.store.opened_store import Store
-from postmortem.fleet.store.opening import open_store
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])

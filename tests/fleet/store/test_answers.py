@@ -4,9 +4,9 @@ import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from postmortem.fleet.store.answer_rows import AskedPlace, DeliveryRow
+from postmortem.fleet.store import open_store
 from postmortem.fleet.store.opened_store import Store
-from postmortem.fleet.store.opening import open_store
+from postmortem.fleet.store.stored_rows import AskedPlace, DeliveryRow
 
 HERE = AskedPlace("github", "acme/train", "issue", "7")
 THERE = HERE._replace(name="8")

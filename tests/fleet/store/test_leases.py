@@ -5,8 +5,8 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from postmortem.fleet.store import open_store
 from postmortem.fleet.store.opened_store import Store
-from postmortem.fleet.store.opening import open_store
 from postmortem.fleet.store.stored_rows import AnalysisRow, AnalysisSummary
 
 OWNERS = 3

@@ -12,9 +12,8 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import inspect, text
 
 from postmortem.core.errors import InputError, MissingExtra, PostmortemError, UsageError
-from postmortem.fleet.store.migrating import get_alembic_settings
-from postmortem.fleet.store.opened_store import Store
-from postmortem.fleet.store.opening import open_store
+from postmortem.fleet.store import open_store
+from postmortem.fleet.store.opened_store import Store, get_alembic_settings
 from postmortem.fleet.store.store_tables import METADATA, REVISION_TABLE
 
 if TYPE_CHECKING:

@@ -9,17 +9,19 @@ import pytest
 
 from postmortem.core.errors import PostmortemError
 from postmortem.core.message import convert_to_message
+from postmortem.fleet.store import open_store
 from postmortem.fleet.store.opened_store import Store
-from postmortem.fleet.store.opening import open_store
-from postmortem.interfaces.bots.answering_loop import AnsweringLoop
+from postmortem.interfaces.bots.answering import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
 from postmortem.interfaces.bots.delivery_intake import Reception
 from postmortem.interfaces.bots.judged_log import JudgedLog, NotJudged
-from postmortem.interfaces.http.bot_worker import render_article_for_bot, run_bot_analysis
-from postmortem.interfaces.http.request_worker import JudgeSettings
+from postmortem.interfaces.http.request_worker import (
+    JudgeSettings,
+    render_article_for_bot,
+    run_bot_analysis,
+)
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
-from postmortem.interfaces.trackers.tracker_protocol import Tracker
-from postmortem.interfaces.trackers.tracker_values import NamedLog
+from postmortem.interfaces.trackers.tracker_protocol import NamedLog, Tracker
 from tests.interfaces.bots.deliveries import SECRET, signed
 from tests.interfaces.bots.standin_github import PROJECT, TOKEN, StandIn, serving
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from postmortem.fleet.store.opening import open_store
+from postmortem.fleet.store import open_store
 from tests.interfaces.bots.deliveries import SECRET, signed
 from tests.interfaces.bots.standin_github import PROJECT, TOKEN, StandIn
 

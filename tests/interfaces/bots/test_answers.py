@@ -9,11 +9,10 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from sqlalchemy import text
 
-from postmortem.fleet.store.opening import open_store
+from postmortem.fleet.store import open_store
 from postmortem.interfaces.trackers.bot_comment import mark_of, update_or_create_comment
-from postmortem.interfaces.trackers.tracker_errors import TryLater
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
-from postmortem.interfaces.trackers.tracker_values import ISSUE, IssuePlace
+from postmortem.interfaces.trackers.tracker_protocol import ISSUE, IssuePlace, TryLater
 from tests.interfaces.bots.conftest import Bot
 from tests.interfaces.bots.deliveries import (
     MISSING,

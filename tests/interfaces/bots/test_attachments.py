@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from postmortem.interfaces.bots.log_collection import build_log_label, collect_logs
-from postmortem.interfaces.trackers.github_links import iter_attachments
-from postmortem.interfaces.trackers.tracker_values import ISSUE, IssuePlace, LinkedFile
+from postmortem.interfaces.bots.issue_text import build_log_label, collect_logs
+from postmortem.interfaces.trackers.github_tracker import iter_attachments
+from postmortem.interfaces.trackers.tracker_protocol import ISSUE, IssuePlace, LinkedFile
 from tests.interfaces.bots.conftest import Bot
 from tests.interfaces.bots.deliveries import MISSING, OOM, commented, fenced, opened
 from tests.interfaces.bots.standin_github import MAX, PROJECT, StandIn

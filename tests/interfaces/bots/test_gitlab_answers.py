@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from postmortem.fleet.store.opened_store import Store
-from postmortem.interfaces.bots.answering_loop import AnsweringLoop
+from postmortem.interfaces.bots.answering import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
 from postmortem.interfaces.bots.delivery_intake import Reception
 from postmortem.interfaces.trackers.bot_comment import mark_of

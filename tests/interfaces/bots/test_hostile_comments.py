@@ -14,18 +14,18 @@ from cmarkgfm.cmark import Options
 
 from postmortem.core.message import quote
 from postmortem.interfaces.bots.bot_settings import BotSettings
-from postmortem.interfaces.bots.comment_texts import (
+from postmortem.interfaces.bots.issue_text import GatheredLogs, build_log_label
+from postmortem.interfaces.bots.verdict_finder import (
     ROOM,
+    VerdictFinder,
     build_no_log_comment,
     build_unknown_id_comment,
     build_unreadable_log_comment,
     report_comment,
     run_comment,
 )
-from postmortem.interfaces.bots.log_collection import GatheredLogs, build_log_label
-from postmortem.interfaces.bots.verdict_finder import VerdictFinder
 from postmortem.interfaces.trackers.bot_comment import mark_of
-from postmortem.interfaces.trackers.tracker_values import NamedLog
+from postmortem.interfaces.trackers.tracker_protocol import NamedLog
 from postmortem.report.manual.articles import render_article
 from postmortem.report.manual.entries import iter_entries
 from postmortem.report.markdown_text import count_utf16_units

@@ -8,7 +8,7 @@ import yaml
 
 from postmortem.interfaces.bots.bot_settings import BotSettings, TrackerEntry
 from postmortem.interfaces.http.service_settings import ServiceSettings
-from postmortem.interfaces.trackers.github_settings import GithubSettings
+from postmortem.interfaces.trackers.github_api import GithubSettings
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PAGES = pytest.mark.parametrize("name", ["bots.md", "bots.zh.md"])

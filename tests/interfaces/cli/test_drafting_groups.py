@@ -12,9 +12,12 @@ from postmortem.core.errors import UsageError
 from postmortem.extraction import proof
 from postmortem.interfaces.cli import main
 from postmortem.rules.check import find_slow_patterns
-from postmortem.rules.common_wording import build_pattern, find_common_parts
 from postmortem.rules.schema import SignatureEntry
-from postmortem.rules.signature_draft import write_skeleton_for_lines
+from postmortem.rules.signature_draft import (
+    build_pattern,
+    find_common_parts,
+    write_skeleton_for_lines,
+)
 
 GROUPS = {
     "fabric": [

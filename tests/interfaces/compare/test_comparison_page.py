@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from postmortem.interfaces.cli import main
-from postmortem.interfaces.compare.two_runs import compare_runs
+from postmortem.interfaces.compare import compare_runs
 from postmortem.report.side_by_side import render
 
 HEAD = "torch: {torch}\ntorchrun train.py --learning_rate {rate}\n"

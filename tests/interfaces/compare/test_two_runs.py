@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from postmortem.core.answer import SeriesView
 from postmortem.core.errors import InputError
-from postmortem.core.lines import NOWHERE
-from postmortem.core.shown import SeriesView
-from postmortem.interfaces.compare.curve_divergence import find_divergence
-from postmortem.interfaces.compare.two_runs import compare_runs
+from postmortem.core.findings import NOWHERE
+from postmortem.interfaces.compare import compare_runs, find_divergence
 from postmortem.report.side_by_side import FORMS, render
 
 HEAD = "torch: {torch}\nnumpy==1.26.4\ntorchrun train.py --learning_rate {rate} --seed 1\n"

@@ -14,7 +14,7 @@ import zstandard
 
 from postmortem.core.names import LANGUAGES
 from postmortem.interfaces.http.analyze_routes import KINDS, ShownForm
-from postmortem.interfaces.http.triage_answers import LanguageQuery
+from postmortem.interfaces.http.triage_routes import LanguageQuery
 from postmortem.report import SHOWN_FORMS
 from postmortem.report.wire import read_schema
 from tests.interfaces.http.conftest import CAUSE, LOG, PATIENCE, Serve, Served

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from postmortem.core.host.own_addresses import is_loopback
+from postmortem.core.host.machine import is_loopback
 from postmortem.interfaces.http.service_settings import ServiceSettings, load_settings
 from tests.interfaces.http.conftest import ROOT
 

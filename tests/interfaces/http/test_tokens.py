@@ -8,8 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from postmortem.interfaces.http.access_tokens import AccessTokens, ReaderSessions
-from postmortem.interfaces.http.client_rate import ClientBuckets
+from postmortem.interfaces.http.client_access import AccessTokens, ClientBuckets, ReaderSessions
 from tests.interfaces.http.conftest import LOG, PATIENCE, TOKEN, Serve, Served
 
 TEXT = LOG.read_bytes()

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import pytest
 
 from postmortem.core.errors import InputError, UsageError
-from postmortem.interfaces.mcp.call_pool import CallPool
 from postmortem.interfaces.mcp.call_worker import CallSettings
+from postmortem.interfaces.mcp.server import CallPool
 from tests.assistant_work import behave
 
 Answer = TypeVar("Answer")

@@ -7,9 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from postmortem.report.assistant_answer import build_answer
-from postmortem.report.untrusted_block import wrap_untrusted_text
-from postmortem.report.words.assistant_words import ASSISTANT
+from postmortem.report.assistant import ASSISTANT, build_answer, wrap_untrusted_text
 from tests.hostile_texts import TEXTS
 from tests.report.samples import hostile, rich
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.interfaces.notify.outgoing import KINDS
+from postmortem.interfaces.notify.webhooks import KINDS
 from postmortem.pipeline import run_pipeline
+from postmortem.report.display import translate_analysis
 from postmortem.report.notice import Notice, build_verdict_notice
-from postmortem.report.one_language import translate_analysis
 
 HOSTILE = (
     "<!channel> <!here|here> <@U012AB3CD> <#C024BE7LR> <!subteam^SAZ94GDB8> @all @channel @here"

@@ -9,8 +9,8 @@ import samples
 
 import postmortem
 from postmortem.core.errors import InputError
-from postmortem.interfaces.share import excerpting
-from postmortem.interfaces.share.excerpting import build_minimal_excerpt
+from postmortem.interfaces import share
+from postmortem.interfaces.share import build_minimal_excerpt
 from postmortem.report.sharing import IssueText
 
 LABELS = samples.labels_in(samples.ROOT / "sample_logs")[::12]
@@ -162,14 +162,14 @@ def test_few_analyses_suffice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         )
     )
     judged: list[str] = []
-    whole = excerpting.pipeline.run_pipeline
+    whole = share.pipeline.run_pipeline
 
     def counted(*given: Any, **more: Any) -> Any:
         judged.append("")
         return whole(*given, **more)
 
-    monkeypatch.setattr(excerpting.pipeline, "run_pipeline", counted)
-    made = excerpting.build_minimal_excerpt([path])
+    monkeypatch.setattr(share.pipeline, "run_pipeline", counted)
+    made = share.build_minimal_excerpt([path])
     assert made.is_same
     assert made.lines < made.of / 8
     assert len(judged) <= 20

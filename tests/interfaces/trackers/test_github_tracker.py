@@ -7,10 +7,18 @@ from typing import Any
 import pytest
 
 from postmortem.core.errors import MissingExtra, UsageError
-from postmortem.interfaces.trackers.tracker_errors import NotThere, TrackerError, TryLater
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
-from postmortem.interfaces.trackers.tracker_protocol import Tracker
-from postmortem.interfaces.trackers.tracker_values import FAILED_RUN, ISSUE, OTHER, PING, IssuePlace
+from postmortem.interfaces.trackers.tracker_protocol import (
+    FAILED_RUN,
+    ISSUE,
+    OTHER,
+    PING,
+    IssuePlace,
+    NotThere,
+    Tracker,
+    TrackerError,
+    TryLater,
+)
 from tests.interfaces.bots.deliveries import REPOSITORY, SECRET, opened, run_failed, signed
 from tests.interfaces.bots.standin_github import PROJECT, TOKEN, StandIn, serving
 

@@ -9,10 +9,8 @@ import pytest
 
 from postmortem.core.errors import UsageError
 from postmortem.interfaces.trackers.bot_comment import mark_of, update_or_create_comment
-from postmortem.interfaces.trackers.tracker_errors import NotThere, TrackerError, TryLater
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
-from postmortem.interfaces.trackers.tracker_protocol import Tracker
-from postmortem.interfaces.trackers.tracker_values import (
+from postmortem.interfaces.trackers.tracker_protocol import (
     COMMENTED,
     FAILED_RUN,
     ISSUE,
@@ -20,7 +18,11 @@ from postmortem.interfaces.trackers.tracker_values import (
     OTHER,
     REQUEST,
     IssuePlace,
+    NotThere,
+    Tracker,
+    TrackerError,
     TrackerUser,
+    TryLater,
 )
 from tests.interfaces.trackers import gitlab_deliveries as sent
 from tests.interfaces.trackers.gitlab_server import ADA, BOT, PROJECT, SECRET, TOKEN, Gitlab

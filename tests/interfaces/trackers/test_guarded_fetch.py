@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from postmortem.core.host.network_addresses import is_public
+from postmortem.core.host.machine import is_public
 from postmortem.interfaces.trackers.guarded_fetch import GuardedFetch
-from postmortem.interfaces.trackers.tracker_errors import NotThere, TrackerError, TryLater
+from postmortem.interfaces.trackers.tracker_protocol import NotThere, TrackerError, TryLater
 
 MOST = 100_000
 PRIVATE = [

@@ -9,15 +9,21 @@ from pathlib import Path
 import pytest
 
 from postmortem.core.errors import UsageError
-from postmortem.fleet.store.opening import open_store
-from postmortem.interfaces.bots.answering_loop import AnsweringLoop
+from postmortem.fleet.store import open_store
+from postmortem.interfaces.bots.answering import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
 from postmortem.interfaces.bots.delivery_intake import Reception
 from postmortem.interfaces.trackers.bot_comment import mark_of, update_or_create_comment
-from postmortem.interfaces.trackers.tracker_errors import NotThere, TrackerError
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
-from postmortem.interfaces.trackers.tracker_protocol import Tracker
-from postmortem.interfaces.trackers.tracker_values import COMMENTED, ISSUE, OPENED, IssuePlace
+from postmortem.interfaces.trackers.tracker_protocol import (
+    COMMENTED,
+    ISSUE,
+    OPENED,
+    IssuePlace,
+    NotThere,
+    Tracker,
+    TrackerError,
+)
 from tests.interfaces.bots.conftest import HereJudge
 from tests.interfaces.bots.deliveries import OOM, fenced
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from postmortem.core.errors import UsageError
-from postmortem.interfaces.watch import alerts, http_post
-from postmortem.interfaces.watch.http_post import Address
+from postmortem.interfaces.watch import alerts
+from postmortem.interfaces.watch.alerts import Address
 
 
 class Hook(HTTPServer):
@@ -290,8 +290,8 @@ def test_a_name_that_leads_to_a_link_local_address(
     def connected(*_: object) -> None:
         pytest.fail("a connection was made")
 
-    monkeypatch.setattr(http_post.socket, "getaddrinfo", resolved)
-    monkeypatch.setattr(http_post.socket, "socket", connected)
+    monkeypatch.setattr(alerts.socket, "getaddrinfo", resolved)
+    monkeypatch.setattr(alerts.socket, "socket", connected)
     said = alerts.post(
         Address(f"{scheme}://2852039166/"), "{}", lambda _: pytest.fail("tried again")
     )
@@ -302,7 +302,7 @@ def test_a_name_that_is_allowed_to_lead_anywhere(
     hook: Hook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The option switches the look at what is found off."""
-    monkeypatch.setattr(http_post, "is_link_local", lambda _: True)
+    monkeypatch.setattr(alerts, "is_link_local", lambda _: True)
     assert alerts.post(Address(hook.url, allows_link_local=True), "{}", lambda _: None) == ""
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.core.watching import MetricRecord
+from postmortem.core.diagnosis import MetricRecord
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.source_extractor import SourceExtractor
-from postmortem.interfaces.watch.growing_file import GrowingFile
+from postmortem.interfaces.watch.watched_file import GrowingFile
 from postmortem.pipeline import get_matcher
-from postmortem.reading.block_reader import Block
+from postmortem.reading.sources import Block
 
 SAMPLES = Path(__file__).resolve().parents[3] / "sample_logs"
 NAMES = (

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from postmortem.core.lines import NOWHERE
-from postmortem.core.watching import MetricRecord, Sign
+from postmortem.core.diagnosis import MetricRecord, Sign
+from postmortem.core.findings import NOWHERE
 from postmortem.interfaces.watch.loss_signs import LossSigns
 
 NAN = math.nan

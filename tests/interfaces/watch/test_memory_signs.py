@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from postmortem.core.lines import NOWHERE
-from postmortem.core.watching import MetricRecord, Sign
-from postmortem.interfaces.watch.memory_signs import MemorySigns
+from postmortem.core.diagnosis import MetricRecord, Sign
+from postmortem.core.findings import NOWHERE
+from postmortem.interfaces.watch.signs import MemorySigns
 
 
 def signs(

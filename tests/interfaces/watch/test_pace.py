@@ -2,7 +2,7 @@
 
 import math
 
-from postmortem.interfaces.watch.pace import FIRST, FLOOR, Pace
+from postmortem.interfaces.watch.stall_detector import FIRST, FLOOR, Pace
 
 
 def test_before_the_pace_is_known_an_hour_may_pass() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from postmortem.core.diagnosis import Ended, Noted, Warned, WatchEvent
 from postmortem.core.errors import InputError, UsageError
-from postmortem.core.watching import Ended, Event, Noted, Warned
 from postmortem.interfaces.watch.watcher import Settings, Watcher
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n    step()\nValueError: the batch is odd\n'
@@ -28,8 +28,8 @@ def watched(
     paths: Sequence[Path],
     story: Iterator[float],
     settings: Settings | None = None,
-    found: list[Event] | None = None,
-) -> list[Event]:
+    found: list[WatchEvent] | None = None,
+) -> list[WatchEvent]:
     """What is told while a story goes on.
 
     It does something to the files, and yields how many seconds pass until the next look. `found` is
@@ -53,7 +53,7 @@ def watched(
     return found
 
 
-def kinds(events: Sequence[Event]) -> list[str]:
+def kinds(events: Sequence[WatchEvent]) -> list[str]:
     """What was told, in a word each."""
     return [
         f"{event.kind}" if isinstance(event, Warned | Noted) else f"end {event.how}"
@@ -109,7 +109,7 @@ def test_an_unfinished_line_is_not_judged(log: Path) -> None:
         yield 2
 
     judged: list[int] = []
-    found: list[Event] = []
+    found: list[WatchEvent] = []
     log.touch()
     watched([log], story(), found=found)
     assert judged == [0]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from postmortem.replay.capsule.folders import write_capsule
+from postmortem.replay.capsule.json_values import convert_to_tree, list_unrecorded, restore_batch
 from postmortem.replay.capsule.manifest import (
     Manifest,
     MicroBatch,
@@ -16,7 +16,7 @@ from postmortem.replay.capsule.manifest import (
     WindowStep,
 )
 from postmortem.replay.capsule.opening import open_capsule
-from postmortem.replay.capsule.trees import convert_to_tree, list_unrecorded, restore_batch
+from postmortem.replay.capsule.writing import write_capsule
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 

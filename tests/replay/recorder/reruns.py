@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from safetensors.torch import load_file
 
-from postmortem.replay.capsule import trees
+from postmortem.replay.capsule import json_values
 from postmortem.replay.capsule.manifest import Manifest
 from postmortem.replay.capsule.opening import open_capsule
 
@@ -118,7 +118,7 @@ def _pass(
     files: dict[str, Any],
     loss: Callable[..., Any] | None,
 ) -> float:
-    batch = trees.restore_batch(one.batch, files["batches.safetensors"].__getitem__)
+    batch = json_values.restore_batch(one.batch, files["batches.safetensors"].__getitem__)
     states = files["rng.safetensors"]
     torch.set_rng_state(states[f"{one.rng}/torch"])
     random.setstate((3, tuple(states[f"{one.rng}/python"].tolist()), None))

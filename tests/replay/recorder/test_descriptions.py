@@ -10,14 +10,22 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from postmortem.replay.recorder.criteria import Criterion, describe_user_loss  # noqa: E402
-from postmortem.replay.recorder.loop_hooks import find_loss, name_inputs  # noqa: E402
-from postmortem.replay.recorder.module_trees import NoTreeError, build_module_tree  # noqa: E402
-from postmortem.replay.recorder.recipes import build_model_recipe, convert_to_json  # noqa: E402
-from postmortem.replay.recorder.recorded_objects import (  # noqa: E402
+from postmortem.replay.recorder.recipes import (  # noqa: E402
+    Criterion,
+    NoTreeError,
+    build_model_recipe,
+    build_module_tree,  # noqa: E402
+    convert_to_json,
+    describe_user_loss,  # noqa: E402
+)
+from postmortem.replay.recorder.recorded_state import (
     Subject,
     strip_model_wrappers,
-    strip_optimizer_wrappers,
+    strip_optimizer_wrappers,  # noqa: E402
+)
+from postmortem.replay.recorder.recording import (
+    find_loss,
+    name_inputs,  # noqa: E402
 )
 from tests.replay.recorder.reruns import built  # noqa: E402
 

@@ -9,9 +9,16 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from postmortem.replay.recorder.host_copies import as_tensor, get_rng_states, to_host  # noqa: E402
-from postmortem.replay.recorder.loss_readings import Reading, compute_gradient_norm  # noqa: E402
-from postmortem.replay.recorder.sample_order import track_samples  # noqa: E402
+from postmortem.replay.recorder.loop import track_samples  # noqa: E402
+from postmortem.replay.recorder.recorded_state import (
+    as_tensor,
+    get_rng_states,
+    to_host,  # noqa: E402
+)
+from postmortem.replay.recorder.tape import (
+    Reading,
+    compute_gradient_norm,  # noqa: E402
+)
 
 
 def with_gradient(value: Any) -> Any:

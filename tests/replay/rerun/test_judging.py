@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from postmortem.replay.rerun.judging import CONFIRMED, causes, judge_causes, read_verdict_rows
+from postmortem.replay.rerun.verdicts import CONFIRMED, causes, judge_causes, read_verdict_rows
 
 
 def confirmed(words: str) -> list[str]:

@@ -9,7 +9,10 @@ pytest.importorskip("safetensors", reason="safetensors is not installed")
 
 from postmortem.core.errors import UsageError  # noqa: E402
 from postmortem.replay.capsule.opening import open_capsule  # noqa: E402
-from postmortem.replay.rerun.memory_budget import GIB, estimate_needed_memory  # noqa: E402
+from postmortem.replay.rerun.memory_limits import (
+    GIB,
+    estimate_needed_memory,  # noqa: E402
+)
 from postmortem.replay.rerun.regime import Regime  # noqa: E402
 from postmortem.replay.rerun.requested_replay import replay_capsule  # noqa: E402
 from tests.recorded_windows import record  # noqa: E402

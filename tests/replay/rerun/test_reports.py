@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 import postmortem
+from postmortem.core.diagnosis import CauseTested, FaultySample, ModulePeak, Replayed, ReplayTrial
 from postmortem.core.message import Message, quote
-from postmortem.core.replayed import CauseTested, FaultySample, ModulePeak, Replayed, ReplayTrial
 from postmortem.interfaces.cli import cli
 from postmortem.pipeline import run_pipeline
-from postmortem.replay.rerun.replay_evidence import iter_evidence
+from postmortem.replay.rerun.verdicts import iter_evidence
 from postmortem.report import FORMS as ALL_FORMS
 from postmortem.report import render as render_report
 from postmortem.report.lossless import from_json, to_json

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from postmortem.core.diagnosis import Replayed
 from postmortem.core.message import Message
-from postmortem.core.replayed import Replayed
 from postmortem.replay.capsule.manifest import LossRecipe
 
 torch = pytest.importorskip("torch", reason="torch is not installed")

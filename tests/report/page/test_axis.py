@@ -4,7 +4,7 @@ from math import isfinite
 
 import pytest
 
-from postmortem.report.page.axis import compute_ticks, format_axis_labels
+from postmortem.report.page.chart_axes import compute_ticks, format_axis_labels
 
 
 @pytest.mark.parametrize(

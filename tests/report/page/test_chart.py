@@ -6,9 +6,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from postmortem.core.shown import Marks, SeriesView
-from postmortem.report.page.canvas import HEIGHT, WIDTH
+from postmortem.core.answer import Marks, SeriesView
 from postmortem.report.page.chart import SHAPES, draw_panel
+from postmortem.report.page.chart_axes import HEIGHT, WIDTH
 from postmortem.report.page.panel import KINDS, Panel
 from postmortem.report.page.panel_layout import build_panels
 from postmortem.report.words import Words

@@ -4,7 +4,7 @@ from math import nan
 
 import pytest
 
-from postmortem.report.page.close_up import extract_edge_close_up, find_fault_index
+from postmortem.report.page.panel import extract_edge_close_up, find_fault_index
 from tests.report.samples import a_series
 
 STEPS = [float(step) for step in range(400)]

@@ -5,14 +5,12 @@ from math import nan
 
 import pytest
 
-from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.core.shown import FirstFailure, SeriesView
-from postmortem.report.page.chart import draw_panel
-from postmortem.report.page.chart_data import serialize_panels
-from postmortem.report.page.loss_comparison import MOST, NAMED, find_differing_losses
+from postmortem.core.answer import FirstFailure, SeriesView
+from postmortem.core.findings import NOWHERE, ProcessId
+from postmortem.report.page.chart import draw_panel, serialize_panels
 from postmortem.report.page.panel import Panel
 from postmortem.report.page.panel_figures import build_panel_contexts
-from postmortem.report.page.panel_layout import build_panels
+from postmortem.report.page.panel_layout import MOST, NAMED, build_panels, find_differing_losses
 from postmortem.report.words import Words
 from tests.report.samples import a_series, abstaining
 

@@ -8,10 +8,10 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from postmortem.learn.evaluating import JudgedCase
 from postmortem.learn.metrics import build_evaluation
+from postmortem.report.evaluation_tables import EVALUATION
 from postmortem.report.page.metrics_page import render_evaluation
-from postmortem.report.terminal.metrics_tables import render_evaluation_text
+from postmortem.report.terminal.summary_tables import render_evaluation_text
 from postmortem.report.wire import read_schema
-from postmortem.report.words.evaluation_words import EVALUATION
 from tests.report.page.test_html import Page
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m"

@@ -7,16 +7,16 @@ from math import inf, nan
 
 import pytest
 
-from postmortem.core.lines import NOWHERE
-from postmortem.core.shown import Marks, SeriesView
-from postmortem.report.page.chart_data import serialize_panels
+from postmortem.core.answer import Marks, SeriesView
+from postmortem.core.findings import NOWHERE
+from postmortem.report.page.chart import serialize_panels
 from postmortem.report.page.panel_figures import (
+    ROWS,
     build_panel_contexts,
     describe_series,
     dump_script_phrases,
 )
 from postmortem.report.page.panel_layout import build_panels
-from postmortem.report.page.tables import ROWS
 from postmortem.report.words import WORDS, Words
 from tests.report.samples import HOSTILE, a_series, abstaining, rich, series
 

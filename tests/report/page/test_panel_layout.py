@@ -5,10 +5,9 @@ from math import nan
 
 import pytest
 
+from postmortem.core.answer import FirstFailure, Marks, SeriesView
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.job_facts import Attempt
-from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.core.shown import FirstFailure, Marks, SeriesView
+from postmortem.core.findings import NOWHERE, Attempt, ProcessId
 from postmortem.report.page.panel import Panel
 from postmortem.report.page.panel_layout import build_panels
 from tests.report.samples import RANK_3, a_series, abstaining

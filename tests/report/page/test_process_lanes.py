@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-from postmortem.core.job_facts import Source
-from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.core.shown import Event
-from postmortem.report.page.process_lanes import build_lanes
+from postmortem.core.answer import Event
+from postmortem.core.findings import NOWHERE, ProcessId, Source
+from postmortem.report.page.article_parts import build_lanes
 from postmortem.report.words import Words
 from tests.report.samples import rich
 

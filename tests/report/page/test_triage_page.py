@@ -9,11 +9,9 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from postmortem.fleet.found_jobs import STATES
-from postmortem.report.page.job_table import STILL_ROWS
-from postmortem.report.page.triage_page import render_triage
+from postmortem.report.page.triage_cells import JOB_TABLE, TRIAGE
+from postmortem.report.page.triage_page import STILL_ROWS, render_triage
 from postmortem.report.wire import read_schema
-from postmortem.report.words.job_table_words import JOB_TABLE
-from postmortem.report.words.triage_words import TRIAGE
 from tests.report.page.test_html import Page
 from tests.report.triage_samples import HOSTILE, a_hostile_triage, a_triage
 

@@ -14,9 +14,9 @@ import pytest
 import samples
 
 import postmortem
-from postmortem.core.comparison import Differing
-from postmortem.interfaces.compare.two_runs import compare_runs
-from postmortem.interfaces.share.excerpting import build_minimal_excerpt
+from postmortem.core.diagnosis import Differing
+from postmortem.interfaces.compare import compare_runs
+from postmortem.interfaces.share import build_minimal_excerpt
 from postmortem.report import SHOWN_FORMS, side_by_side
 from postmortem.report.redaction.redactor import Redactor
 from tests.planted import planted

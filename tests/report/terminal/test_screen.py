@@ -10,9 +10,9 @@ from rich.cells import cell_len
 import postmortem
 from postmortem.core.answer import Evidence, Verdict
 from postmortem.core.diagnosis import Diagnosis
+from postmortem.report.terminal.paper import wrap_command
 from postmortem.report.terminal.screen import ROOM, render_screen
 from postmortem.report.terminal.whole import render_terminal
-from postmortem.report.terminal.whole_commands import wrap_command
 from tests.report.samples import a_series, abstaining, hostile, rich
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")

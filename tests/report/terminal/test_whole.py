@@ -6,10 +6,9 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from postmortem.core.answer import Verdict
+from postmortem.core.answer import Progress, Verdict
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.job_facts import Environment
-from postmortem.core.shown import Progress
+from postmortem.core.findings import Environment
 from postmortem.report.terminal.whole import render_terminal
 from tests.report.samples import HOSTILE, a_series, abstaining, hostile, rich
 

@@ -3,7 +3,7 @@
 import pytest
 from rich.cells import cell_len
 
-from postmortem.report.terminal.wrap import wrap_paragraph
+from postmortem.report.terminal.paper import wrap_paragraph
 from tests.report.samples import rich
 
 

@@ -1,1 +1,0 @@
-"""Compare two runs: settings that differ, where curves diverge, lines that only one prints."""

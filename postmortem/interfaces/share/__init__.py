@@ -1,1 +1,0 @@
-"""The smallest excerpt of a log with the same verdict as the whole log."""
