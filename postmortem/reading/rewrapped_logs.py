@@ -1,4 +1,4 @@
-"""Unwrap logs that were packed once more: notebooks, lists of lines, Docker records, terminals.
+r"""Unwrap logs that were packed once more: notebooks, lists of lines, Docker records, terminals.
 
 In: the whole of a short log, in UTF-8; the bytes of an `.ipynb` file (nbformat 4) as they are read.
 Out: the lines as the program printed them, or None where nothing was packed. Not here: encodings

@@ -2,10 +2,9 @@
 
 In: compiled entries of `patterns/causes`, `patterns/fixes`, `patterns/conditions` and
 `patterns/actions.yaml`. Out: `CauseRule`, `FixRule`, `Advisory`, `Condition`, `ActionRule`, whose
-texts carry every language, and the filled code of snippets. Not here: weighing (`inference.scoring`),
-whether conditions hold in a case (`inference.predicates`), how a predicate is written
-(`rules.schema`), choosing fixes (`fixes.select`), which a run refutes (`fixes.select`), the user's
-numbers (`fixes.figures`).
+texts carry every language, and the filled code of snippets. Not here: weighing
+(`inference.scoring`), whether conditions hold in a case (`inference.predicates`), how a predicate
+is written (`rules.schema`), choosing fixes (`fixes.select`), the user's numbers (`fixes.figures`).
 
 The name of a condition is one of `patterns/conditions`, the id of a signature (it has dots, and
 `.*` takes all below), or an anomaly (`patterns/anomalies`).

@@ -2,7 +2,7 @@
 
 In: compiled entries of `exceptions/`, and the parts that a signature may have as well. Out:
 `ExceptionRule`, `Advice`, whose texts carry every language and have places for names of the log.
-Not here: which rule fits a failure (`fixes.exception_advice`), filling the places (`fixes.exception_advice`).
+Not here: which rule fits a failure and filling the places (`fixes.exception_advice`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -2,8 +2,8 @@
 
 In: rules of well formed files, and all ids that there are. Out: faults: also a condition that
 refers to itself. Not here: how many names an item may give (`rules.schema`), what a condition asks
-(`rules.predicate_schema`), comparing the versions of a run (`inference.rule_matching`), which takes a
-checked range to be sound.
+(`rules.predicate_schema`), comparing the versions of a run (`inference.rule_matching`), which
+takes a checked range to be sound.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The syntax of patterns: its parser, the words a match must hold, and its translation for re2.
+r"""The syntax of patterns: its parser, the words a match must hold, and its translation for re2.
 
 In: a pattern in the syntax of the `regex` module; a text. Out: the parts of the pattern as Python's
 own parser tells them, the words that each match holds, whether all digits are alike to it; the

@@ -3,8 +3,8 @@
 In: compiled rows of `patterns/anomalies`, `patterns/metrics.yaml`, `patterns/traits.json` and
 `patterns/stacks`; a name. Out: `AnomalyType`, what an anomaly means whatever the run; the
 `MetricClass`es of a name; whether an id has a `Trait`; `StackRules`, in whose terms a fix is
-written, and what recognises their files. Not here: an anomaly that was found (`detectors.observed`),
-the names of series (`core.names`), the stacks of a job (`case.outcomes`).
+written, and what recognises their files. Not here: an anomaly that was found
+(`detectors.observed`), the names of series (`core.names`), the stacks of a job (`case.outcomes`).
 
 Code asks for a trait and never names a cause. A trait lists ids, or beginnings of ids.
 """

@@ -184,7 +184,11 @@ def test_no_module_is_part_of_a_cycle() -> None:
 def test_every_package_has_a_layer() -> None:
     """A new package is given its place here, and no place is left for one that is gone."""
     parents = {"diagnosis", "interfaces", "replay"}
-    found = {find_layer(dotted_name(path)) for path in MODULES if path.parent.name not in parents}
+    found = {
+        find_layer(dotted_name(path))
+        for path in MODULES
+        if path.name != "__init__.py" or path.parent.name not in parents
+    }
     assert found == set(LAYER)
 
 

@@ -1,4 +1,4 @@
-"""This machine among others: names of its processes, and which network addresses lead to it.
+"""Tell this machine from others: names of its processes, and the addresses that lead to it.
 
 In: the name of a process; an address or a host as text. Out: whether that process is known to be
 gone; whether an address is public, of a machine's own network, or this machine. Not here: leases

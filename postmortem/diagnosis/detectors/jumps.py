@@ -92,7 +92,7 @@ _TIMES_BY_DESIGN: Final = 1000.0
 _BY_DESIGN: Final = 1e3
 """Times by which more is asked of the explosion of such a loss."""
 _SHOW_WHAT_IS_USUAL: Final = 10
-"""Records of a loss above 0 from which on `detectors.divergence` and `detectors.divergence` judge it.
+"""Records of a loss above 0 from which on `detectors.divergence` judges it.
 """
 _FEWEST_BEFORE_LEAP: Final = 2
 _LARGE_LEAP: Final = 10.0

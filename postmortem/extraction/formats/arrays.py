@@ -282,8 +282,9 @@ _METRIC: Final = (
     r"|elbo|f1|auc|m?iou|dice|psnr|ssim|wer|cer"
 )
 _TITLE: Final = compile_lazily(
-    rf"(?P<name>(?:(?:{_SPLIT_NAME}|mean|avg|average|total|cumulative|episodes?|ep|epoch|step)[ _-]?)*"
-    rf"(?:{_METRIC})(?:[ _-]{_SPLIT_NAME})?)(?:[ _-]?(?:history|hist|list|curve|log|values?|per_epoch))?"
+    rf"(?P<name>(?:(?:{_SPLIT_NAME}|mean|avg|average|total|cumulative|episodes?|ep|epoch|step)"
+    rf"[ _-]?)*(?:{_METRIC})(?:[ _-]{_SPLIT_NAME})?)"
+    r"(?:[ _-]?(?:history|hist|list|curve|log|values?|per_epoch))?"
     r"[ _-]?\d{0,4}$",
     re.IGNORECASE,
 )

@@ -30,12 +30,12 @@ def command(config: Path | None, **options: Any) -> int:
     Listens on this machine alone, unless tokens are set: docs/service.md.
     """
     try:
-        from postmortem.interfaces.http import (
+        from postmortem.interfaces.http import (  # noqa: PLC0415 -- an extra
             client_access,
             http_server,
             service_app,
             service_settings,
-            webhook_routes,  # noqa: PLC0415 -- an extra
+            webhook_routes,
         )
     except ImportError as error:
         raise MissingExtra(f"serve needs {error.name}", "", install_hint("service")) from error

@@ -18,7 +18,7 @@ _PLACES = {
     "TrainerRecorder": "trainer_callback",
     "LightningRecorder": "lightning_callback",
     "MMEngineRecorder": "mmengine_hook",
-    "record_accelerate": "accelerate_loop",
+    "record_accelerate": "loop",
     "record_deepspeed": "deepspeed_engine",
 }
 

@@ -1,9 +1,9 @@
 """The frame of a page: language switch, style, script and content-security policy.
 
 In: articles, each in a language, and the panels that the script draws. Out: HTML. Not here: what an
-article says (`page.html`, `page.two_runs_page`). Every value passes `core.log_text` and then Jinja's
-escaping. The policy names style and script by their hashes, so that nothing else can run or
-restyle the page.
+article says (`page.html`, `page.two_runs_page`). Every value passes `core.log_text` and then
+Jinja's escaping. The policy names style and script by their hashes, so that nothing else can run
+or restyle the page.
 """
 
 import base64

@@ -14,18 +14,18 @@ from postmortem.replay.recorder.recipes import (  # noqa: E402
     Criterion,
     NoTreeError,
     build_model_recipe,
-    build_module_tree,  # noqa: E402
+    build_module_tree,
     convert_to_json,
-    describe_user_loss,  # noqa: E402
+    describe_user_loss,
 )
-from postmortem.replay.recorder.recorded_state import (
+from postmortem.replay.recorder.recorded_state import (  # noqa: E402
     Subject,
     strip_model_wrappers,
-    strip_optimizer_wrappers,  # noqa: E402
+    strip_optimizer_wrappers,
 )
-from postmortem.replay.recorder.recording import (
+from postmortem.replay.recorder.recording import (  # noqa: E402
     find_loss,
-    name_inputs,  # noqa: E402
+    name_inputs,
 )
 from tests.replay.recorder.reruns import built  # noqa: E402
 

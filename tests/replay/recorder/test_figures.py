@@ -10,14 +10,14 @@ from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from postmortem.replay.recorder.loop import track_samples  # noqa: E402
-from postmortem.replay.recorder.recorded_state import (
+from postmortem.replay.recorder.recorded_state import (  # noqa: E402
     as_tensor,
     get_rng_states,
-    to_host,  # noqa: E402
+    to_host,
 )
-from postmortem.replay.recorder.tape import (
+from postmortem.replay.recorder.tape import (  # noqa: E402
     Reading,
-    compute_gradient_norm,  # noqa: E402
+    compute_gradient_norm,
 )
 
 

@@ -9,9 +9,9 @@ pytest.importorskip("safetensors", reason="safetensors is not installed")
 
 from postmortem.core.errors import UsageError  # noqa: E402
 from postmortem.replay.capsule.opening import open_capsule  # noqa: E402
-from postmortem.replay.rerun.memory_limits import (
+from postmortem.replay.rerun.memory_limits import (  # noqa: E402
     GIB,
-    estimate_needed_memory,  # noqa: E402
+    estimate_needed_memory,
 )
 from postmortem.replay.rerun.regime import Regime  # noqa: E402
 from postmortem.replay.rerun.requested_replay import replay_capsule  # noqa: E402
