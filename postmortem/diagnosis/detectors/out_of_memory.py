@@ -18,7 +18,7 @@ within its own forward pass is no evaluation, whatever its name.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.findings import Finding, Frame
@@ -347,15 +347,7 @@ def _is_forward(frame: Frame) -> bool:
 
 def _detect_phase_by_traceback(finding: Finding, observed: Observed) -> list[Anomaly] | None:
     """Detect the phase by the frames of the traceback; None where no frame shows one."""
-    frames = next(
-        (
-            traceback.frames
-            for traceback in observed.tracebacks
-            if traceback.source == finding.source
-            and traceback.line <= finding.line <= traceback.end_line
-        ),
-        (),
-    )
+    frames = _find_frames(finding, observed)
     forward = next((at for at, frame in enumerate(frames) if _is_forward(frame)), len(frames))
     for at, frame in reversed([*enumerate(frames)]):
         phase = infer_phase_from_function(frame)
@@ -372,6 +364,19 @@ def _detect_phase_by_traceback(finding: Finding, observed: Observed) -> list[Ano
         return None
     by_lines = _detect_phase_by_lines(finding, observed)
     return [one for one in by_lines if one.id == _SHAPES["evaluation"]]
+
+
+def _find_frames(finding: Finding, observed: Observed) -> Sequence[Frame]:
+    """Give the frames of the traceback that a finding is part of; none where it is part of none."""
+    return next(
+        (
+            traceback.frames
+            for traceback in observed.tracebacks
+            if traceback.source == finding.source
+            and traceback.line <= finding.line <= traceback.end_line
+        ),
+        (),
+    )
 
 
 def _detect_phase_by_lines(finding: Finding, observed: Observed) -> list[Anomaly]:

@@ -6,10 +6,10 @@ from (`notify.targets`), the text (`report.notice`).
 
 The address is a secret: whoever knows it can write to the chat; it shows its host and nothing else.
 
-Sources: docs.slack.dev, "Sending messages using incoming webhooks"; open.feishu.cn,
-"自定义机器人使用指南"; open.dingtalk.com, "自定义机器人安全设置"; developer.work.weixin.qq.com,
-"消息推送配置说明"; standardwebhooks.com for what programs get. Feishu, DingTalk and WeCom answer
-200 to what they refuse: the number in the body shows it.
+Sources: docs.slack.dev, "Sending messages using incoming webhooks"; open.feishu.cn, on custom bots;
+open.dingtalk.com, on the security settings of custom bots; developer.work.weixin.qq.com, on pushed
+messages; standardwebhooks.com for what programs get. Feishu, DingTalk and WeCom answer 200 to what
+they refuse: the number in the body shows it.
 """
 
 import base64
