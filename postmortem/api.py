@@ -2,7 +2,8 @@
 
 The command line is a thin shell over it.
 
-In: paths. Out: `Report`. Not here: anything that the rooms below can do.
+In: paths. Out: `Report`. Not here: reading and judging (`pipeline`), rendering
+(`report`).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -78,7 +78,7 @@ def read(
         facts: what the caller knows besides, by the names of patterns/README.md (package_torch ...)
         block_size: bytes that are looked at in one go; changes nothing in the result.
         progress: is told how far the reading is.
-        within: the only folders that links may lead to: see `candidates`.
+        within: the only folders that links may lead to: see `find_candidates`.
         unpacking: to how much all packed files together may unpack; None: each as any log.
         helpers: processes that read large files beside this one; they change nothing in the result.
 

@@ -19,7 +19,7 @@ from postmortem.reading.prefixes import Cleaned, clean
 REACH: Final = 8 << 10
 _LINES_BACK: Final = 120
 LONG_REACH: Final = 60 << 10
-"""How far a traceback may be followed; less than `blocks.MARGIN`."""
+"""How far a traceback may be followed; less than `reading.sources.MARGIN`."""
 _MOST_STAMPS: Final = 100
 _MOST_KNOWN: Final = 4096
 """Lines that the tracebacks of a block share; as many as one may reach over."""

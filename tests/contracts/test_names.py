@@ -36,7 +36,7 @@ def test_little_stands_at_the_root() -> None:
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_a_language_is_chosen_where_text_is_made(module: Path) -> None:
-    """No function outside the rooms that render is asked for a language."""
+    """No function outside the packages that render is asked for a language."""
     is_speaking = module.relative_to(PACKAGE).as_posix().startswith(SPEAKING)
     asked = [
         f"{node.name}({argument.arg})"
