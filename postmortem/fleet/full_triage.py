@@ -23,7 +23,6 @@ import xxhash
 from postmortem.core.errors import InputError, MissingExtra, PostmortemError, install_hint
 from postmortem.core.host.files import replace
 from postmortem.core.message import Message, say
-from postmortem.fleet.found_jobs import JUDGED, FoundJob
 from postmortem.fleet.judging_jobs import Judging, ProgressCallback, judge_all
 from postmortem.fleet.overview import JudgedTriage, build_overview, iter_result_rows, load_triage
 from postmortem.fleet.scheduler.allocations import Allocation, store_allocations
@@ -31,6 +30,7 @@ from postmortem.fleet.scheduler.scheduler_file import read_allocations
 from postmortem.fleet.search.finding import JobsFound, find_jobs
 from postmortem.fleet.store import open_store
 from postmortem.fleet.store.opened_store import Store
+from postmortem.fleet.store.stored_rows import JUDGED, JobRow
 from postmortem.fleet.stored_triage import ALIKE
 from postmortem.fleet.worker_tasks import Engine, JobSettings, Task, WantedPage, run_render
 from postmortem.pipeline import get_matcher, open_model
@@ -38,7 +38,7 @@ from postmortem.report.page.triage_page import render_triage
 from postmortem.report.wire import get_tool_version
 
 
-def select_shard(jobs: Sequence[FoundJob], shard: tuple[int, int] | None) -> list[FoundJob]:
+def select_shard(jobs: Sequence[JobRow], shard: tuple[int, int] | None) -> list[JobRow]:
     """Give the jobs of one part, counted from 1: the same whatever else is there."""
     if shard is None:
         return list(jobs)
@@ -106,7 +106,7 @@ class PageOptions(Protocol):
 
 def write_pages(
     found: JudgedTriage,
-    jobs: Sequence[FoundJob],
+    jobs: Sequence[JobRow],
     store: Store,
     engine: Engine,
     wanted: PageOptions,
@@ -151,7 +151,7 @@ def _hash_identity(identity: str) -> str:
 def _iter_tasks(
     names: Mapping[str, str],
     found: JudgedTriage,
-    jobs: Mapping[str, FoundJob],
+    jobs: Mapping[str, JobRow],
     store: Store,
     wanted: PageOptions,
 ) -> Iterator[Task]:

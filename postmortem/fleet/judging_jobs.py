@@ -22,9 +22,8 @@ import xxhash
 from postmortem.core.host.machine import build_owner_name, is_gone
 from postmortem.diagnosis.classifier.models import TextModel
 from postmortem.fleet.fingerprints import FINGERPRINT_VERSION
-from postmortem.fleet.found_jobs import FAILED, JUDGED, FoundJob
 from postmortem.fleet.store.opened_store import Store
-from postmortem.fleet.store.stored_rows import WAITING, AnalysisRow, FileRow, JobRow
+from postmortem.fleet.store.stored_rows import FAILED, JUDGED, WAITING, AnalysisRow, JobRow
 from postmortem.fleet.store.triage_records import AnalysisRecords
 from postmortem.fleet.worker_tasks import (
     Engine,
@@ -116,14 +115,14 @@ class Judging:
     is_retried: bool = False
     """What could not be judged in an earlier triage is tried again."""
 
-    def get_allowed_seconds(self, job: FoundJob) -> float:
+    def get_allowed_seconds(self, job: JobRow) -> float:
         """Give the seconds that a job may take."""
         return self.seconds + job.size / _SLOWEST
 
 
 def judge_all(
     triage: int,
-    jobs: Sequence[FoundJob],
+    jobs: Sequence[JobRow],
     store: Store,
     engine: Engine,
     judging: Judging,
@@ -142,11 +141,11 @@ def judge_all(
     Raises:
         InputError: the store cannot be written.
     """
-    store.jobs.note(triage, map(_build_job_row, jobs))
+    store.jobs.note(triage, jobs)
     readable = _select_readable_jobs(triage, jobs, store, judging.largest)
     digests = _compute_digests(triage, readable, store, engine, judging, report_progress)
     keys: dict[str, str] = {}
-    first: dict[str, FoundJob] = {}
+    first: dict[str, JobRow] = {}
     for job in jobs:
         if digest := digests.get(job.identity):
             key = compute_analysis_key(digest, judging.knowledge, judging.model)
@@ -157,8 +156,8 @@ def judge_all(
 
 
 def _select_readable_jobs(
-    triage: int, jobs: Sequence[FoundJob], store: Store, largest: int
-) -> list[FoundJob]:
+    triage: int, jobs: Sequence[JobRow], store: Store, largest: int
+) -> list[JobRow]:
     """Give the jobs that are read; of the others the reason is noted."""
     for job in jobs:
         if job.size > largest:
@@ -166,17 +165,9 @@ def _select_readable_jobs(
     return [job for job in jobs if job.size <= largest]
 
 
-def _build_job_row(job: FoundJob) -> JobRow:
-    files = tuple(
-        FileRow(file.name, file.location, file.size, file.stamp)
-        for file in sorted(job.files, key=lambda file: file.name)
-    )
-    return JobRow(job.identity, job.title, files, job.scheduler_id, job.attempt)
-
-
 def _compute_digests(
     triage: int,
-    jobs: Sequence[FoundJob],
+    jobs: Sequence[JobRow],
     store: Store,
     engine: Engine,
     judging: Judging,
@@ -194,7 +185,7 @@ def _compute_digests(
     since = time.monotonic()
     for task, outcome in engine.run(run_digest, tasks):
         if outcome.state == JUDGED:
-            found.append(replace(_build_job_row(wanted[task.name]), digest=outcome.value))
+            found.append(replace(wanted[task.name], digest=outcome.value))
             known[task.name] = outcome.value
         else:
             store.jobs.note_refused(triage, task.name, outcome.state, *outcome.why)
@@ -207,7 +198,7 @@ def _compute_digests(
 
 
 def _judge(
-    first: Mapping[str, FoundJob],
+    first: Mapping[str, JobRow],
     analyses: AnalysisRecords,
     engine: Engine,
     judging: Judging,
@@ -239,7 +230,7 @@ def _judge(
 
 
 def _iter_tasks(
-    keys: Iterator[str], jobs: Mapping[str, FoundJob], judging: Judging
+    keys: Iterator[str], jobs: Mapping[str, JobRow], judging: Judging
 ) -> Iterator[Task]:
     for key in keys:
         job = jobs[key]
@@ -276,7 +267,7 @@ class _Count:
     """Counts finished work and reports the progress."""
 
     def __init__(
-        self, stage: str, jobs: Sequence[FoundJob], report_progress: ProgressCallback
+        self, stage: str, jobs: Sequence[JobRow], report_progress: ProgressCallback
     ) -> None:
         self._stage, self._tasks, self._report_progress = stage, len(jobs), report_progress
         self._whole = sum(job.size for job in jobs)

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from postmortem.core.errors import UsageError
 from postmortem.core.message import Message
-from postmortem.fleet.found_jobs import JUDGED
 from postmortem.fleet.job_groups import VERSION, JobGroup, group_summaries
 from postmortem.fleet.scheduler.allocations import (
     Allocation,
@@ -31,7 +30,7 @@ from postmortem.fleet.scheduler.scheduler_figures import (
 )
 from postmortem.fleet.search.listing import remove_location_secrets
 from postmortem.fleet.store.opened_store import Store
-from postmortem.fleet.store.stored_rows import AnalysisSummary, GroupRow, JobRow
+from postmortem.fleet.store.stored_rows import JUDGED, AnalysisSummary, GroupRow, JobRow
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.rules.signature_draft import write_skeleton_for_lines
 from postmortem.rules.vocabulary import Trait, has_trait

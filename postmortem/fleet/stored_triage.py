@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from postmortem.core.diagnosis import Analysis
-from postmortem.fleet.found_jobs import FoundJob, JobFile
 from postmortem.fleet.overview import JudgedTriage, as_stored, build_overview
 from postmortem.fleet.store.opened_store import Store
 from postmortem.fleet.store.stored_rows import JobRow, TriageRow
@@ -49,13 +48,4 @@ def build_stored_overview(
 def load_stored_analysis(store: Store, job: JobRow) -> Analysis | None:
     """Give the analysis of a job under the names that its files have; None if there is none."""
     packed = store.analyses.read_blob(job.key)
-    return (
-        None
-        if packed is None
-        else restore_own_paths(unpack_analysis(packed), _build_found_job(job))
-    )
-
-
-def _build_found_job(job: JobRow) -> FoundJob:
-    files = tuple(JobFile(one.name, one.location, one.size, one.stamp) for one in job.files)
-    return FoundJob(job.identity, job.title, files, job.scheduler_id, job.attempt)
+    return None if packed is None else restore_own_paths(unpack_analysis(packed), job)
