@@ -10,6 +10,7 @@ Job arrays that share a store judge a part of the jobs each.
 import csv
 import io
 import json
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -103,19 +104,21 @@ def write_pages(
 ) -> dict[str, str]:
     """Write the pages that are asked for, and give their links, relative to the folder.
 
-    A page that cannot be rendered is left out.
+    A page that is there as it would be written stays; one that cannot be rendered is left out.
     """
     names = _build_page_names(found, config.reports)
     for folder in {name.partition("/")[0] for name in names.values()}:
         (config.output / folder).mkdir(exist_ok=True)
-    links: dict[str, str] = {}
+    pages = {name: _build_wanted_page(found.jobs[name], names[name], config) for name in names}
+    links = {name: names[name] for name, page in pages.items() if _is_written(page)}
+    jobs = [(found.jobs[name], pages[name]) for name in sorted(pages) if name not in links]
 
     def keep(outcomes: Outcomes) -> None:
         done = [task.name for task, outcome in outcomes if outcome.state == JUDGED]
         links.update({name: names[name] for name in done})
 
-    count = Count("reports", [0] * len(names), report_progress)
-    run_and_keep(engine, run_render, _iter_tasks(names, found, store, config), keep, count)
+    count = Count("reports", [0] * len(jobs), report_progress)
+    run_and_keep(engine, run_render, _iter_tasks(jobs, store), keep, count)
     return dict(sorted(links.items()))
 
 
@@ -137,15 +140,28 @@ def _hash_identity(identity: str) -> str:
     return xxhash.xxh3_64_hexdigest(identity.encode("utf-8", "surrogatepass"))
 
 
-def _iter_tasks(
-    names: Mapping[str, str], found: JudgedTriage, store: Store, config: TriageConfig
-) -> Iterator[Task]:
-    for identity, name in sorted(names.items()):
-        job = found.jobs[identity]
+def _iter_tasks(jobs: Iterable[tuple[JobRow, WantedPage]], store: Store) -> Iterator[Task]:
+    for job, page in jobs:
         packed = store.analyses.read_blob(job.key)
         if packed is not None:
-            page = WantedPage(str((config.output / name).resolve()), config.language)
-            yield Task(identity, (packed, job, page), _SECONDS)
+            yield Task(job.identity, (packed, job, page), _SECONDS)
+
+
+def _build_wanted_page(job: JobRow, name: str, config: TriageConfig) -> WantedPage:
+    shown = [job.key, config.language, *((file.name, file.location) for file in job.files)]
+    mark = xxhash.xxh3_128_hexdigest(json.dumps(shown).encode())
+    return WantedPage(str((config.output / name).resolve()), config.language, f"<!-- {mark} -->\n")
+
+
+def _is_written(page: WantedPage) -> bool:
+    """Say whether a page is there already as it would be written."""
+    mark = page.mark.encode()
+    try:
+        with Path(page.path).open("rb") as file:
+            file.seek(-len(mark), os.SEEK_END)
+            return file.read() == mark
+    except OSError:
+        return False
 
 
 PAGE: Final = "index.html"

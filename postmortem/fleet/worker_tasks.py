@@ -66,6 +66,8 @@ class WantedPage(NamedTuple):
     """Absolute."""
     language: str
     """In which it opens."""
+    mark: str
+    """With which it ends: another one if the page would be another."""
 
 
 class TaskOutcome(NamedTuple):
@@ -242,7 +244,7 @@ def _build_row(settings: JobSettings, job: JobRow, key: str) -> Any:
 def _write(packed: bytes, job: JobRow, page: WantedPage) -> None:
     analysis = restore_own_paths(unpack_analysis(packed), job)
     text = render(analysis, "html", language=page.language, redact=True)
-    replace(Path(page.path), text.encode("utf-8", "replace"))
+    replace(Path(page.path), f"{text}{page.mark}".encode("utf-8", "replace"))
 
 
 def _run_guarded(settings: JobSettings, work: Callable[[], Any]) -> TaskOutcome:
