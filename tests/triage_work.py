@@ -5,7 +5,7 @@ import signal
 import time
 from pathlib import Path
 
-from postmortem.fleet.found_jobs import JUDGED
+from postmortem.fleet.store.stored_rows import JUDGED
 from postmortem.fleet.worker_pool import ProcessEngine
 from postmortem.fleet.worker_tasks import JobSettings, Task, TaskOutcome
 

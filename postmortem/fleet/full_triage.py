@@ -10,35 +10,42 @@ Job arrays that share a store judge a part of the jobs each.
 import csv
 import io
 import json
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import xxhash
 
 from postmortem.core.errors import InputError, MissingExtra, PostmortemError, install_hint
-from postmortem.core.host.files import replace
+from postmortem.core.host import files
 from postmortem.core.message import Message, say
-from postmortem.fleet.found_jobs import JUDGED, FoundJob
-from postmortem.fleet.judging_jobs import Judging, ProgressCallback, judge_all
-from postmortem.fleet.overview import JudgedTriage, build_overview, iter_result_rows, load_triage
+from postmortem.fleet.judging_jobs import (
+    Count,
+    Outcomes,
+    ProgressCallback,
+    TriageConfig,
+    judge_all,
+    run_and_keep,
+)
+from postmortem.fleet.overview import build_overview, describe_tool, iter_result_rows
 from postmortem.fleet.scheduler.allocations import Allocation, store_allocations
 from postmortem.fleet.scheduler.scheduler_file import read_allocations
 from postmortem.fleet.search.finding import JobsFound, find_jobs
 from postmortem.fleet.store import open_store
 from postmortem.fleet.store.opened_store import Store
-from postmortem.fleet.stored_triage import ALIKE
-from postmortem.fleet.worker_tasks import Engine, JobSettings, Task, WantedPage, run_render
+from postmortem.fleet.store.stored_rows import JUDGED, JobRow, TriageRow
+from postmortem.fleet.stored_triage import JudgedTriage, read_triage
+from postmortem.fleet.worker_tasks import Engine, Task, WantedPage, run_render
 from postmortem.pipeline import get_matcher, open_model
 from postmortem.report.page.triage_page import render_triage
-from postmortem.report.wire import get_tool_version
 
 
-def select_shard(jobs: Sequence[FoundJob], shard: tuple[int, int] | None) -> list[FoundJob]:
+def select_shard(jobs: Sequence[JobRow], shard: tuple[int, int] | None) -> list[JobRow]:
     """Give the jobs of one part, counted from 1: the same whatever else is there."""
     if shard is None:
         return list(jobs)
@@ -88,45 +95,30 @@ def _format_cell(value: Any) -> Any:
 _SECONDS: Final = 300.0
 
 
-class PageOptions(Protocol):
-    """What of a wish matters here."""
-
-    @property
-    def output(self) -> Path:
-        """The folder."""
-
-    @property
-    def reports(self) -> str:
-        """Groups | all | none."""
-
-    @property
-    def language(self) -> str:
-        """In which a page opens."""
-
-
 def write_pages(
     found: JudgedTriage,
-    jobs: Sequence[FoundJob],
     store: Store,
     engine: Engine,
-    wanted: PageOptions,
+    config: TriageConfig,
     report_progress: ProgressCallback,
 ) -> dict[str, str]:
     """Write the pages that are asked for, and give their links, relative to the folder.
 
-    A page that cannot be rendered is left out.
+    A page that is there as it would be written stays; one that cannot be rendered is left out.
     """
-    names = _build_page_names(found, wanted.reports)
+    names = _build_page_names(found, config.reports)
     for folder in {name.partition("/")[0] for name in names.values()}:
-        (wanted.output / folder).mkdir(exist_ok=True)
-    known = {job.identity: job for job in jobs}
-    report_progress("reports", 0, len(names), 0, 0)
-    links: dict[str, str] = {}
-    tasks = _iter_tasks(names, found, known, store, wanted)
-    for done, (task, outcome) in enumerate(engine.run(run_render, tasks), 1):
-        if outcome.state == JUDGED:
-            links[task.name] = names[task.name]
-        report_progress("reports", done, len(names), 0, 0)
+        (config.output / folder).mkdir(exist_ok=True)
+    pages = {name: _build_wanted_page(found.jobs[name], names[name], config) for name in names}
+    links = {name: names[name] for name, page in pages.items() if _is_written(page)}
+    jobs = [(found.jobs[name], pages[name]) for name in sorted(pages) if name not in links]
+
+    def keep(outcomes: Outcomes) -> None:
+        done = [task.name for task, outcome in outcomes if outcome.state == JUDGED]
+        links.update({name: names[name] for name in done})
+
+    count = Count("reports", [0] * len(jobs), report_progress)
+    run_and_keep(engine, run_render, _iter_tasks(jobs, store), keep, count)
     return dict(sorted(links.items()))
 
 
@@ -148,18 +140,28 @@ def _hash_identity(identity: str) -> str:
     return xxhash.xxh3_64_hexdigest(identity.encode("utf-8", "surrogatepass"))
 
 
-def _iter_tasks(
-    names: Mapping[str, str],
-    found: JudgedTriage,
-    jobs: Mapping[str, FoundJob],
-    store: Store,
-    wanted: PageOptions,
-) -> Iterator[Task]:
-    for identity, name in sorted(names.items()):
-        packed = store.analyses.read_blob(found.jobs[identity].key)
+def _iter_tasks(jobs: Iterable[tuple[JobRow, WantedPage]], store: Store) -> Iterator[Task]:
+    for job, page in jobs:
+        packed = store.analyses.read_blob(job.key)
         if packed is not None:
-            page = WantedPage(str((wanted.output / name).resolve()), wanted.language)
-            yield Task(identity, (packed, jobs[identity], page), _SECONDS)
+            yield Task(job.identity, (packed, job, page), _SECONDS)
+
+
+def _build_wanted_page(job: JobRow, name: str, config: TriageConfig) -> WantedPage:
+    shown = [job.key, config.language, *((file.name, file.location) for file in job.files)]
+    mark = xxhash.xxh3_128_hexdigest(json.dumps(shown).encode())
+    return WantedPage(str((config.output / name).resolve()), config.language, f"<!-- {mark} -->\n")
+
+
+def _is_written(page: WantedPage) -> bool:
+    """Say whether a page is there already as it would be written."""
+    mark = page.mark.encode()
+    try:
+        with Path(page.path).open("rb") as file:
+            file.seek(-len(mark), os.SEEK_END)
+            return file.read() == mark
+    except OSError:
+        return False
 
 
 PAGE: Final = "index.html"
@@ -190,39 +192,6 @@ _CELLS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class TriageConfig:
-    """What is asked for."""
-
-    places: tuple[str, ...]
-    output: Path
-    """A folder that is there."""
-    store: str
-    engine: str = "local"
-    """local | ray"""
-    address: str | None = None
-    """Of a Ray cluster."""
-    workers: int = 1
-    shard: tuple[int, int] | None = None
-    """(which, of how many), counted from 1."""
-    scheduler: Path | None = None
-    """The scheduler's file."""
-    zone: tzinfo | None = None
-    """Of its times without one; None: this machine's."""
-    reports: str = "groups"
-    """groups | all | none"""
-    seconds: float = 300.0
-    memory: int = 4096
-    """MiB of a worker."""
-    largest: float = 8.0
-    """GiB of a job."""
-    is_retried: bool = False
-    language: str = "en"
-    model: str | None = ""
-    patterns: tuple[str, ...] = ()
-    """Absolute paths."""
-
-
-@dataclass(frozen=True, slots=True)
 class TriageDone:
     """What came out."""
 
@@ -244,48 +213,33 @@ def run_triage(config: TriageConfig, report_progress: ProgressCallback) -> Triag
     jobs = select_shard(found.jobs, config.shard)
     if not found.jobs:
         raise _build_no_job_error(config, found)
-    judging = _build_judging(config)
+    row = TriageRow(0, _build_stored_options(config, found), time.time(), None)
+    tool = describe_tool(row.options)
     with open_store(config.store) as store, closing(_start_engine(config)) as engine:
-        number = store.triages.begin(_build_stored_options(config, found, judging), time.time())
+        row = replace(row, number=store.triages.begin(row.options, row.began))
         store_allocations(store.allocations, allocations)
-        judge_all(number, jobs, store, engine, judging, report_progress)
+        judge_all(row.number, jobs, store, engine, config, tool, report_progress)
         if config.shard is not None:
             return TriageDone(None, (*notes, _describe_shard(config.shard, len(jobs))))
-        together = load_triage(store, number, allocations, ALIKE)
-        links = write_pages(together, jobs, store, engine, config, report_progress)
-        store.triages.finish(number, time.time())
-    tool = {
-        "version": get_tool_version(),
-        "knowledge_base": judging.knowledge.version,
-        "classifier": judging.model.digest if judging.model is not None else None,
-    }
-    value = build_overview(together, tool, time.time(), len(found.left_out), links)
+        together = read_triage(store, row.number, allocations, is_remembered=True)
+        links = write_pages(together, store, engine, config, report_progress)
+        ended = time.time()
+        store.triages.finish(row.number, ended)
+    value = build_overview(together, replace(row, finished=ended), links)
     _write(together, value, links, config)
     return TriageDone(value, (*notes, say("wrote {page}", page=config.output / PAGE)))
 
 
-def _build_judging(config: TriageConfig) -> Judging:
-    machine = get_matcher(tuple(Path(folder) for folder in config.patterns))
-    return Judging(
-        machine.knowledge,
-        open_model(config.model),
-        config.seconds,
-        int(config.largest * 2**30),
-        config.is_retried,
-    )
-
-
-def _build_stored_options(
-    config: TriageConfig, found: JobsFound, judging: Judging
-) -> dict[str, str]:
-    """Build what is stored of a triage besides its jobs, by the names of `stored_triage`."""
-    part = "" if config.shard is None else "/".join(map(str, config.shard))
+def _build_stored_options(config: TriageConfig, found: JobsFound) -> dict[str, str]:
+    """Build what is stored of a triage besides its jobs."""
+    matcher = get_matcher(tuple(Path(folder) for folder in config.settings.patterns))
+    model = open_model(config.settings.model)
     return {
         "places": "\n".join(sorted(config.places)),
-        "shard": part,
+        "shard": "" if config.shard is None else "/".join(map(str, config.shard)),
         "left_out": str(len(found.left_out)),
-        "knowledge_base": judging.knowledge.version,
-        "classifier": judging.model.digest if judging.model is not None else "",
+        "knowledge_base": matcher.knowledge.version,
+        "classifier": model.digest if model is not None else "",
     }
 
 
@@ -295,16 +249,15 @@ def _start_engine(config: TriageConfig) -> Engine:
     Raises:
         MissingExtra: what it stands on is not installed.
     """
-    settings = JobSettings(config.patterns, config.model, config.memory)
     if config.engine == "local":
         from postmortem.fleet.worker_pool import ProcessEngine  # noqa: PLC0415 -- one of two
 
-        return ProcessEngine(config.workers, settings)
+        return ProcessEngine(config.workers, config.settings)
     try:
         from postmortem.fleet.ray_cluster import RayEngine  # noqa: PLC0415 -- one of two
     except ImportError as error:
         raise MissingExtra("the engine ray needs Ray", "", install_hint("cluster")) from error
-    return RayEngine(config.workers, settings, config.address)
+    return RayEngine(config.workers, config.settings, config.address)
 
 
 def _load_allocations(
@@ -345,11 +298,11 @@ def _write(
     found: JudgedTriage, value: Mapping[str, Any], links: Mapping[str, str], config: TriageConfig
 ) -> None:
     rows = list(iter_result_rows(found, links))
-    files = {
+    texts = {
         "overview.json": format_json_lines([value]),
         "results.jsonl": format_json_lines(rows),
         "results.csv": format_csv(rows, _CELLS),
         PAGE: render_triage(value, language=config.language),
     }
-    for name, text in files.items():
-        replace(config.output / name, text.encode("utf-8", "replace"))
+    for name, text in texts.items():
+        files.replace(config.output / name, text.encode("utf-8", "replace"))

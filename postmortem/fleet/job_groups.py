@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from postmortem.core.message import Message, quote
 from postmortem.fleet.failure_clusters import Cluster, KnownCluster, group_templates, open_template
 from postmortem.fleet.fingerprints import FINGERPRINT_VERSION, is_left_open
-from postmortem.fleet.found_jobs import JUDGED
-from postmortem.fleet.store.stored_rows import AnalysisSummary, GroupRow
+from postmortem.fleet.store.stored_rows import JUDGED, AnalysisSummary, GroupRow
 
 VERSION = str(FINGERPRINT_VERSION)
 

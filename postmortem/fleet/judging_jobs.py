@@ -1,6 +1,6 @@
 """Judge the jobs of a triage into rows of the store, each content once.
 
-In: found jobs, a store, an engine. Out: the number of the triage, whose rows are then complete. Not
+In: a `TriageConfig`, found jobs, a store, an engine. Out: the rows of the triage, complete. Not
 here: finding jobs, totals (`fleet.overview`), reports, how leases are kept (`store`).
 
 The key of an analysis is made from everything it depends on (content, rules, program, model): equal
@@ -12,44 +12,31 @@ under lease is waited for.
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Final
+from datetime import tzinfo
+from pathlib import Path
+from typing import Any, Final
 
 import xxhash
 
 from postmortem.core.host.machine import build_owner_name, is_gone
-from postmortem.diagnosis.classifier.models import TextModel
 from postmortem.fleet.fingerprints import FINGERPRINT_VERSION
-from postmortem.fleet.found_jobs import FAILED, JUDGED, FoundJob
 from postmortem.fleet.store.opened_store import Store
-from postmortem.fleet.store.stored_rows import WAITING, AnalysisRow, FileRow, JobRow
+from postmortem.fleet.store.stored_rows import FAILED, JUDGED, WAITING, AnalysisRow, JobRow
 from postmortem.fleet.store.triage_records import AnalysisRecords
 from postmortem.fleet.worker_tasks import (
     Engine,
+    JobSettings,
     Task,
     TaskOutcome,
+    Work,
     build_rejected_row,
     describe_too_large,
     run_analysis,
     run_digest,
 )
-from postmortem.report.wire import get_tool_version
-from postmortem.rules.base import KnowledgeBase
-
-
-def compute_analysis_key(digest: str, knowledge: KnowledgeBase, model: TextModel | None) -> str:
-    """Give the key under which the analysis of a content is kept."""
-    parts = [
-        digest,
-        knowledge.version,
-        get_tool_version(),
-        model.digest if model is not None else None,
-        FINGERPRINT_VERSION,
-    ]
-    return xxhash.xxh3_128_hexdigest(json.dumps(parts).encode())
-
 
 _LEASE: Final = 180.0
 """Seconds: of a process that died on another machine nothing is expected after that."""
@@ -104,29 +91,90 @@ ProgressCallback = Callable[[str, int, int, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
-    """What a triage judges with, and how long a job may take."""
+class TriageConfig:
+    """What is asked for."""
 
-    knowledge: KnowledgeBase
-    model: TextModel | None
-    seconds: float
+    places: tuple[str, ...]
+    output: Path
+    """A folder that is there."""
+    store: str
+    settings: JobSettings
+    """Of every job."""
+    engine: str = "local"
+    """local | ray"""
+    address: str | None = None
+    """Of a Ray cluster."""
+    workers: int = 1
+    shard: tuple[int, int] | None = None
+    """(which, of how many), counted from 1."""
+    scheduler: Path | None = None
+    """The scheduler's file."""
+    zone: tzinfo | None = None
+    """Of its times without one; None: this machine's."""
+    reports: str = "groups"
+    """groups | all | none"""
+    seconds: float = 300.0
     """For one job, beside what its size asks for."""
-    largest: int = 8 << 30
-    """Bytes of a job beyond which it is not read."""
+    largest: float = 8.0
+    """GiB of a job beyond which it is not read."""
     is_retried: bool = False
     """What could not be judged in an earlier triage is tried again."""
+    language: str = "en"
 
-    def get_allowed_seconds(self, job: FoundJob) -> float:
-        """Give the seconds that a job may take."""
-        return self.seconds + job.size / _SLOWEST
+    def build_task(self, name: str, job: JobRow, *more: str) -> Task:
+        """Give a job, and what else its work wants, the time that its size asks for."""
+        return Task(name, (job, *more), self.seconds + job.size / _SLOWEST, job.size)
+
+
+class Count:
+    """Counts finished work of a stage and reports the progress."""
+
+    def __init__(
+        self, stage: str, sizes: Collection[int], report_progress: ProgressCallback
+    ) -> None:
+        """Begin with the bytes of each task."""
+        self._stage, self._tasks, self._report_progress = stage, len(sizes), report_progress
+        self._whole = sum(sizes)
+        self._done = self._size = 0
+        report_progress(stage, 0, self._tasks, 0, self._whole)
+
+    def add(self, size: int) -> None:
+        """One is done."""
+        self._done, self._size = self._done + 1, self._size + size
+        self._report_progress(self._stage, self._done, self._tasks, self._size, self._whole)
+
+
+Outcomes = list[tuple[Task, TaskOutcome]]
+
+
+def run_and_keep(
+    engine: Engine,
+    work: Work,
+    tasks: Iterator[Task],
+    keep: Callable[[Outcomes], None],
+    count: Count,
+) -> None:
+    """Run tasks, and keep their outcomes in batches, none later than a few seconds."""
+    found: Outcomes = []
+    since = time.monotonic()
+    try:
+        for task, outcome in engine.run(work, tasks):
+            found.append((task, outcome))
+            count.add(task.size)
+            if len(found) >= _ROWS or time.monotonic() - since > _AT_LEAST_EVERY:
+                keep(found)
+                found, since = [], time.monotonic()
+    finally:
+        keep(found)
 
 
 def judge_all(
     triage: int,
-    jobs: Sequence[FoundJob],
+    jobs: Sequence[JobRow],
     store: Store,
     engine: Engine,
-    judging: Judging,
+    config: TriageConfig,
+    tool: Mapping[str, Any],
     report_progress: ProgressCallback,
 ) -> None:
     """Judge all jobs of a triage.
@@ -136,29 +184,41 @@ def judge_all(
         jobs: sorted by identity; the files are read again only where they have changed.
         store: open.
         engine: whoever does the work.
-        judging: rules and limits.
+        config: limits.
+        tool: program, rules and model that judge, each with its version.
         report_progress: called as it goes on.
 
     Raises:
         InputError: the store cannot be written.
     """
-    store.jobs.note(triage, map(_build_job_row, jobs))
-    readable = _select_readable_jobs(triage, jobs, store, judging.largest)
-    digests = _compute_digests(triage, readable, store, engine, judging, report_progress)
+    store.jobs.note(triage, jobs)
+    readable = _select_readable_jobs(triage, jobs, store, int(config.largest * 2**30))
+    digests = _compute_digests(triage, readable, store, engine, config, report_progress)
     keys: dict[str, str] = {}
-    first: dict[str, FoundJob] = {}
+    first: dict[str, JobRow] = {}
     for job in jobs:
         if digest := digests.get(job.identity):
-            key = compute_analysis_key(digest, judging.knowledge, judging.model)
-            keys[job.identity] = key
+            key = keys[job.identity] = _compute_analysis_key(digest, tool)
             first.setdefault(key, job)
     store.jobs.note_keys(triage, keys)
-    _judge(first, store.analyses, engine, judging, report_progress)
+    _judge(first, store.analyses, engine, config, report_progress)
+
+
+def _compute_analysis_key(digest: str, tool: Mapping[str, Any]) -> str:
+    """Give the key under which the analysis of a content is kept."""
+    parts = [
+        digest,
+        tool["knowledge_base"],
+        tool["version"],
+        tool["classifier"],
+        FINGERPRINT_VERSION,
+    ]
+    return xxhash.xxh3_128_hexdigest(json.dumps(parts).encode())
 
 
 def _select_readable_jobs(
-    triage: int, jobs: Sequence[FoundJob], store: Store, largest: int
-) -> list[FoundJob]:
+    triage: int, jobs: Sequence[JobRow], store: Store, largest: int
+) -> list[JobRow]:
     """Give the jobs that are read; of the others the reason is noted."""
     for job in jobs:
         if job.size > largest:
@@ -166,84 +226,66 @@ def _select_readable_jobs(
     return [job for job in jobs if job.size <= largest]
 
 
-def _build_job_row(job: FoundJob) -> JobRow:
-    files = tuple(
-        FileRow(file.name, file.location, file.size, file.stamp)
-        for file in sorted(job.files, key=lambda file: file.name)
-    )
-    return JobRow(job.identity, job.title, files, job.scheduler_id, job.attempt)
-
-
 def _compute_digests(
     triage: int,
-    jobs: Sequence[FoundJob],
+    jobs: Sequence[JobRow],
     store: Store,
     engine: Engine,
-    judging: Judging,
+    config: TriageConfig,
     report_progress: ProgressCallback,
 ) -> dict[str, str]:
     """Give the digest of each job; of one that cannot be read, the reason is noted."""
     known = {row.identity: row.digest for row in store.jobs.iter_triage_jobs(triage) if row.digest}
     wanted = {job.identity: job for job in jobs if job.identity not in known}
-    count = _Count("reading", list(wanted.values()), report_progress)
-    tasks = (
-        Task(job.identity, (job,), judging.get_allowed_seconds(job), job.size)
-        for job in wanted.values()
-    )
-    found: list[JobRow] = []
-    since = time.monotonic()
-    for task, outcome in engine.run(run_digest, tasks):
-        if outcome.state == JUDGED:
-            found.append(replace(_build_job_row(wanted[task.name]), digest=outcome.value))
-            known[task.name] = outcome.value
-        else:
-            store.jobs.note_refused(triage, task.name, outcome.state, *outcome.why)
-        count.add(task.size)
-        if len(found) >= _ROWS or time.monotonic() - since > _AT_LEAST_EVERY:
-            store.jobs.note_digests(found)
-            found, since = [], time.monotonic()
-    store.jobs.note_digests(found)
+
+    def keep(outcomes: Outcomes) -> None:
+        found = {task.name: done.value for task, done in outcomes if done.state == JUDGED}
+        store.jobs.note_digests(
+            replace(wanted[name], digest=digest) for name, digest in found.items()
+        )
+        known.update(found)
+        for task, done in outcomes:
+            if done.state != JUDGED:
+                store.jobs.note_refused(triage, task.name, done.state, *done.why)
+
+    count = Count("reading", [job.size for job in wanted.values()], report_progress)
+    tasks = (config.build_task(name, job) for name, job in wanted.items())
+    run_and_keep(engine, run_digest, tasks, keep, count)
     return known
 
 
 def _judge(
-    first: Mapping[str, FoundJob],
+    first: Mapping[str, JobRow],
     analyses: AnalysisRecords,
     engine: Engine,
-    judging: Judging,
+    config: TriageConfig,
     report_progress: ProgressCallback,
 ) -> None:
     """Have each content judged that nobody has judged, the largest first."""
-    again = FAILED if judging.is_retried else ()
+    open_states = (WAITING, *FAILED) if config.is_retried else (WAITING,)
     states = analyses.get_states(first)
     waiting = {
         key: job
         for key, job in sorted(first.items(), key=lambda item: (-item[1].size, item[0]))
-        if states.get(key, WAITING) in (WAITING, *again)
+        if states.get(key, WAITING) in open_states
     }
-    count = _Count("judging", list(waiting.values()), report_progress)
-    with closing(Leases(analyses)) as leases, closing(_Keeper(analyses)) as keeper:
+
+    def keep(outcomes: Outcomes) -> None:
+        analyses.keep(_build_analysis_row(task.name, outcome) for task, outcome in outcomes)
+        for task, _ in outcomes:
+            del waiting[task.name]
+
+    count = Count("judging", [job.size for job in waiting.values()], report_progress)
+    with closing(Leases(analyses)) as leases:
         while waiting:
-            granted = leases.iter_granted(list(waiting), 2 * engine.workers, again)
-            for task, outcome in engine.run(run_analysis, _iter_tasks(granted, waiting, judging)):
-                keeper.add(_build_analysis_row(task.name, outcome))
-                count.add(waiting.pop(task.name).size)
-            keeper.close()
+            keys = leases.iter_granted(list(waiting), 2 * engine.workers, open_states[1:])
+            tasks = (config.build_task(key, waiting[key], key) for key in keys)
+            run_and_keep(engine, run_analysis, tasks, keep, count)
             states = analyses.get_states(waiting)
-            for key in [
-                key for key in waiting if states.get(key, WAITING) not in (WAITING, *again)
-            ]:
+            for key in [key for key in waiting if states.get(key, WAITING) not in open_states]:
                 count.add(waiting.pop(key).size)  # another has judged it
             if waiting:
                 time.sleep(_POLL)
-
-
-def _iter_tasks(
-    keys: Iterator[str], jobs: Mapping[str, FoundJob], judging: Judging
-) -> Iterator[Task]:
-    for key in keys:
-        job = jobs[key]
-        yield Task(key, (job, key), judging.get_allowed_seconds(job), job.size)
 
 
 def _build_analysis_row(key: str, outcome: TaskOutcome) -> AnalysisRow:
@@ -251,39 +293,3 @@ def _build_analysis_row(key: str, outcome: TaskOutcome) -> AnalysisRow:
         return build_rejected_row(key, outcome.state, outcome.why)
     row: AnalysisRow = outcome.value
     return row
-
-
-class _Keeper:
-    """Stores rows in batches, none later than a few seconds."""
-
-    def __init__(self, analyses: AnalysisRecords) -> None:
-        self._analyses, self._since = analyses, time.monotonic()
-        self._rows: list[AnalysisRow] = []
-
-    def add(self, row: AnalysisRow) -> None:
-        """Take a row."""
-        self._rows.append(row)
-        if len(self._rows) >= _ROWS or time.monotonic() - self._since > _AT_LEAST_EVERY:
-            self.close()
-
-    def close(self) -> None:
-        """Keep what was taken; more may follow."""
-        self._analyses.keep(self._rows)
-        self._rows, self._since = [], time.monotonic()
-
-
-class _Count:
-    """Counts finished work and reports the progress."""
-
-    def __init__(
-        self, stage: str, jobs: Sequence[FoundJob], report_progress: ProgressCallback
-    ) -> None:
-        self._stage, self._tasks, self._report_progress = stage, len(jobs), report_progress
-        self._whole = sum(job.size for job in jobs)
-        self._done = self._size = 0
-        report_progress(stage, 0, self._tasks, 0, self._whole)
-
-    def add(self, size: int) -> None:
-        """One is done."""
-        self._done, self._size = self._done + 1, self._size + size
-        self._report_progress(self._stage, self._done, self._tasks, self._size, self._whole)

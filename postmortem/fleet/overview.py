@@ -1,26 +1,20 @@
 """Aggregate the jobs of a triage into the plain values of `postmortem.triage/1`.
 
-In: the rows of a triage, what the scheduler says, an earlier triage. Out: `Overview`. Not here:
-figures of the scheduler (`scheduler.scheduler_figures`), groups (`fleet.job_groups`), the page.
+In: a triage as it stands in the store. Out: plain values. Not here: reading it
+(`fleet.stored_triage`), figures of the scheduler (`scheduler.scheduler_figures`), the page.
 
 Everything is made from sorted rows, so the order in which jobs were judged does not show.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from postmortem.core.errors import UsageError
 from postmortem.core.message import Message
-from postmortem.fleet.found_jobs import JUDGED
-from postmortem.fleet.job_groups import VERSION, JobGroup, group_summaries
+from postmortem.fleet.job_groups import JobGroup
 from postmortem.fleet.scheduler.allocations import (
-    Allocation,
-    Joined,
     JudgedJob,
-    iter_earlier_allocations,
-    join_jobs,
 )
 from postmortem.fleet.scheduler.scheduler_figures import (
     build_translations,
@@ -29,10 +23,10 @@ from postmortem.fleet.scheduler.scheduler_figures import (
     normalize_hours,
     sum_hours,
 )
-from postmortem.fleet.search.listing import remove_location_secrets
-from postmortem.fleet.store.opened_store import Store
-from postmortem.fleet.store.stored_rows import AnalysisSummary, GroupRow, JobRow
+from postmortem.fleet.store.stored_rows import JUDGED, AnalysisSummary, TriageRow
+from postmortem.fleet.stored_triage import JudgedTriage
 from postmortem.report.redaction.redactor import Redactor
+from postmortem.report.wire import get_tool_version
 from postmortem.rules.signature_draft import write_skeleton_for_lines
 from postmortem.rules.vocabulary import Trait, has_trait
 
@@ -58,116 +52,19 @@ _UNTOLD: Final = AnalysisSummary("", "")
 Value = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedTriage:
-    """A triage as it stands in the store, brought together."""
-
-    jobs: Mapping[str, JobRow]
-    """By identity, sorted."""
-    summaries: Mapping[str, AnalysisSummary]
-    """By key."""
-    joined: Joined
-    of_key: Mapping[str, str]
-    """The group of each analysis that was judged."""
-    groups: Mapping[str, JobGroup]
-    earlier: Mapping[str, GroupRow] | None
-    """The groups of the triage before; None if there was none."""
-    since: float | None
-    """When that one ended, UTC seconds."""
-
-    def group_of(self, identity: str) -> str | None:
-        """Give the id of a job's group; None if it was not judged."""
-        return self.of_key.get(self.jobs[identity].key)
-
-    def is_judged(self, identity: str) -> bool:
-        """Say whether a job has an analysis."""
-        return self.jobs[identity].state == JUDGED
-
-    def get_members(self) -> dict[str, list[JudgedJob]]:
-        """Give the jobs of each group, by id; both sorted."""
-        found: dict[str, list[JudgedJob]] = {name: [] for name in self.groups}
-        for job in self.joined.jobs:
-            if name := self.group_of(job.identity):
-                found[name].append(job)
-        return found
+def describe_tool(options: Mapping[str, str]) -> Value:
+    """Give what judged a triage, of the options that are stored of it."""
+    return {
+        "version": get_tool_version(),
+        "knowledge_base": options.get("knowledge_base", ""),
+        "classifier": options.get("classifier") or None,
+    }
 
 
-def load_triage(
-    store: Store, triage: int, allocations: Sequence[Allocation], same: Sequence[str]
-) -> JudgedTriage:
-    """Read a triage from the store; its groups are kept there for the next one.
-
-    Args:
-        store: open.
-        triage: its number, all its jobs done.
-        allocations: what the scheduler says now; what it said earlier is remembered.
-        same: options in which an earlier triage must be alike to be compared with.
-    """
-    found = as_stored(store, triage, allocations, same)
-    keys = [row.key for row in found.jobs.values()]
-    counted = Counter(found.of_key[key] for key in keys if key in found.of_key)
-    groups = [_build_group_row(group, counted[group.id]) for group in found.groups.values()]
-    store.groups.note(triage, groups)
-    return found
-
-
-def as_stored(
-    store: Store, triage: int, allocations: Sequence[Allocation], same: Sequence[str]
-) -> JudgedTriage:
-    """Read a triage from the store, and change nothing there."""
-    jobs = {row.identity: row for row in store.jobs.iter_triage_jobs(triage)}
-    summaries = {record.key: record for record in store.analyses.iter_triage_analyses(triage)}
-    of_key, groups = group_summaries(summaries.values(), store.groups.list_known())
-    before = store.triages.find_earlier(triage, same)
-    row = store.triages.get_row(before) if before is not None else None
-    earlier = (
-        None
-        if before is None
-        else {record.identity: record for record in store.groups.list_triage_groups(before)}
-    )
-    return JudgedTriage(
-        jobs,
-        summaries,
-        _join_scheduler_records(
-            store,
-            [_build_triage_job(row, summaries.get(row.key)) for row in jobs.values()],
-            allocations,
-        ),
-        of_key,
-        groups,
-        earlier,
-        row.finished if row is not None else None,
-    )
-
-
-def _join_scheduler_records(
-    store: Store, jobs: Sequence[JudgedJob], allocations: Sequence[Allocation]
-) -> Joined:
-    """Join jobs with what the scheduler says now, and has said."""
-    earlier = list(iter_earlier_allocations(store.allocations, allocations, jobs))
-    found = join_jobs(jobs, [*allocations, *earlier])
-    known = {id(allocation) for allocation in earlier}
-    others = tuple(allocation for allocation in found.without_job if id(allocation) not in known)
-    return replace(found, without_job=others)
-
-
-def build_overview(
-    found: JudgedTriage,
-    tool: Mapping[str, Any],
-    made: float,
-    left_out: int,
-    links: Mapping[str, str],
-) -> Value:
-    """Give the values of the page.
-
-    Args:
-        found: the triage.
-        tool: version, knowledge base and classifier.
-        made: when, UTC seconds.
-        left_out: locations that belong to no job.
-        links: pages of jobs, by identity.
-    """
+def build_overview(found: JudgedTriage, row: TriageRow, links: Mapping[str, str]) -> Value:
+    """Give the values of the page of a triage, whose pages of jobs are linked by identity."""
     redactor, figures = Redactor(), compute_scheduler_statistics(found.joined)
+    made = row.began if row.finished is None else row.finished
     causes = _list_causes(found, figures)
     groups = _list_groups(found, links, redactor)
     places = (
@@ -176,10 +73,10 @@ def build_overview(
     )
     return {
         "schema": SCHEMA,
-        "tool": dict(tool),
+        "tool": describe_tool(row.options),
         "made": format_iso_time(made),
         "since": None if found.since is None else format_iso_time(found.since),
-        "totals": _compute_totals(found, figures, left_out),
+        "totals": _compute_totals(found, figures, int(row.options.get("left_out", "0"))),
         "causes": causes,
         "groups": groups,
         "vanished": _list_vanished_groups(found, redactor),
@@ -241,33 +138,6 @@ def _build_allocation_values(job: JudgedJob) -> Value:
         "end": _end(job),
         "scheduler_state": allocation.state if allocation else "",
     }
-
-
-def _build_triage_job(row: JobRow, summary: AnalysisSummary | None) -> JudgedJob:
-    is_judged = summary is not None and row.state == JUDGED
-    return JudgedJob(
-        row.identity,
-        row.title,
-        row.scheduler_id,
-        row.attempt,
-        summary.cause if is_judged and summary else None,
-        summary.outcome if is_judged and summary else "",
-        summary.retry if is_judged and summary else "unknown",
-        summary.hosts if summary else (),
-        tuple(remove_location_secrets(file.location) for file in row.files),
-    )
-
-
-def _build_group_row(group: JobGroup, jobs: int) -> GroupRow:
-    return GroupRow(
-        group.id,
-        VERSION,
-        group.cause,
-        group.template,
-        group.title.text("en"),
-        group.title.text("zh"),
-        jobs,
-    )
 
 
 def _compute_totals(found: JudgedTriage, figures: Mapping[str, Any], left_out: int) -> Value:

@@ -28,17 +28,18 @@ from postmortem.core.host.helper_process import (
 )
 from postmortem.core.message import NOTHING, Message, convert_to_message, say
 from postmortem.fleet.fingerprints import compute_fingerprint, summarize_failure
-from postmortem.fleet.found_jobs import (
+from postmortem.fleet.search.job_content import compute_digest, place_job_files
+from postmortem.fleet.search.listing import remove_location_secrets
+from postmortem.fleet.store.stored_rows import (
     CRASHED,
     JUDGED,
     OUT_OF_MEMORY,
     TIMED_OUT,
     UNREADABLE,
-    FoundJob,
+    AnalysisRow,
+    AnalysisSummary,
+    JobRow,
 )
-from postmortem.fleet.search.job_content import compute_digest, place_job_files
-from postmortem.fleet.search.listing import remove_location_secrets
-from postmortem.fleet.store.stored_rows import AnalysisRow, AnalysisSummary
 from postmortem.pipeline import prepare, run_pipeline
 from postmortem.report import render
 from postmortem.report.lossless import from_json, to_json
@@ -65,6 +66,8 @@ class WantedPage(NamedTuple):
     """Absolute."""
     language: str
     """In which it opens."""
+    mark: str
+    """With which it ends: another one if the page would be another."""
 
 
 class TaskOutcome(NamedTuple):
@@ -145,7 +148,7 @@ def describe_too_large(size: int, most: int) -> tuple[str, str, str]:
     return (UNREADABLE, *why.both())
 
 
-def restore_own_paths(analysis: Analysis, job: FoundJob) -> Analysis:
+def restore_own_paths(analysis: Analysis, job: JobRow) -> Analysis:
     """Give the analysis with the job's own paths; a path that the job lacks stays as it is."""
     places = {file.name: remove_location_secrets(file.location) for file in job.files}
     sources = tuple(
@@ -207,20 +210,18 @@ def _iter_hosts(analysis: Analysis) -> Iterator[str]:
     yield from (place.node for place in places if place.node)
 
 
-def run_digest(_settings: JobSettings, job: FoundJob) -> TaskOutcome:
+def run_digest(_settings: JobSettings, job: JobRow) -> TaskOutcome:
     """Take the digest of a job's content."""
     return _run_guarded(_settings, lambda: compute_digest(job))
 
 
-def run_analysis(settings: JobSettings, job: FoundJob, key: str) -> TaskOutcome:
+def run_analysis(settings: JobSettings, job: JobRow, key: str) -> TaskOutcome:
     """Judge a job: the row to keep, the analysis packed within."""
     _get_ready(settings)
     return _run_guarded(settings, lambda: _build_row(settings, job, key))
 
 
-def run_render(
-    settings: JobSettings, packed: bytes, job: FoundJob, page: WantedPage
-) -> TaskOutcome:
+def run_render(settings: JobSettings, packed: bytes, job: JobRow, page: WantedPage) -> TaskOutcome:
     """Write the page of a job, whole or not at all, from its stored analysis."""
     return _run_guarded(settings, lambda: _write(packed, job, page))
 
@@ -230,7 +231,7 @@ def unpack_analysis(packed: bytes) -> Analysis:
     return from_json(zstandard.ZstdDecompressor().decompress(packed).decode("utf-8"))
 
 
-def _build_row(settings: JobSettings, job: FoundJob, key: str) -> Any:
+def _build_row(settings: JobSettings, job: JobRow, key: str) -> Any:
     with tempfile.TemporaryDirectory(prefix="postmortem-") as folder, use_working_directory(folder):
         sources = place_job_files(job, Path(folder))
         analysis = run_pipeline(sources, patterns=settings.patterns, model=settings.model)
@@ -240,10 +241,10 @@ def _build_row(settings: JobSettings, job: FoundJob, key: str) -> Any:
     return build_analysis_row(analysis, key, packed)
 
 
-def _write(packed: bytes, job: FoundJob, page: WantedPage) -> None:
+def _write(packed: bytes, job: JobRow, page: WantedPage) -> None:
     analysis = restore_own_paths(unpack_analysis(packed), job)
     text = render(analysis, "html", language=page.language, redact=True)
-    replace(Path(page.path), text.encode("utf-8", "replace"))
+    replace(Path(page.path), f"{text}{page.mark}".encode("utf-8", "replace"))
 
 
 def _run_guarded(settings: JobSettings, work: Callable[[], Any]) -> TaskOutcome:

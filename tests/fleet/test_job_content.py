@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from postmortem.core.errors import InputError
-from postmortem.fleet.found_jobs import FoundJob, JobFile
 from postmortem.fleet.search import job_content
 from postmortem.fleet.search.finding import find_jobs
 from postmortem.fleet.search.job_content import compute_digest, open_job_file, place_job_files
+from postmortem.fleet.store.stored_rows import FileRow, JobRow
 from postmortem.pipeline import run_pipeline
 from postmortem.report.lossless import to_json
 
@@ -21,7 +21,7 @@ torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB
 """
 
 
-def job_at(folder: Path, **files: bytes) -> FoundJob:
+def job_at(folder: Path, **files: bytes) -> JobRow:
     """The one job of a new folder with such files."""
     folder.mkdir(parents=True)
     for name, content in files.items():
@@ -30,7 +30,7 @@ def job_at(folder: Path, **files: bytes) -> FoundJob:
     return job
 
 
-def analysed(job: FoundJob, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def analysed(job: JobRow, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Its analysis as JSON, made as a worker makes it."""
     folder.mkdir()
     given = place_job_files(job, folder)
@@ -120,7 +120,7 @@ def test_a_local_file_needs_no_fsspec(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     """Names come from elsewhere; none is written beside the folder."""
     (tmp_path / "w").mkdir()
-    file = JobFile("../out.txt", os.devnull, 0, "")
+    file = FileRow("../out.txt", os.devnull, 0, "")
     with pytest.raises(InputError):
-        place_job_files(FoundJob("x", "x", (file,)), tmp_path / "w")
+        place_job_files(JobRow("x", "x", (file,)), tmp_path / "w")
     assert not (tmp_path / "out.txt").is_symlink()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.fleet.found_jobs import CRASHED, JUDGED, OUT_OF_MEMORY, TIMED_OUT
+from postmortem.fleet.store.stored_rows import CRASHED, JUDGED, OUT_OF_MEMORY, TIMED_OUT
 from postmortem.fleet.worker_pool import ProcessEngine
 from postmortem.fleet.worker_tasks import Engine, JobSettings, Task
 from tests.triage_work import behave, die_once

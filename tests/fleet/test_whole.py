@@ -168,14 +168,14 @@ def test_killed_again_and_again(
 
 
 def test_a_second_triage_judges_what_is_new(jobs: Path, triaged: Triaged, tmp_path: Path) -> None:
-    """What was judged is not judged again; a group that was not there before is new."""
+    """What was judged is not judged again, nor its page written; a group not met before is new."""
     mine = tmp_path / "jobs"
     shutil.copytree(jobs, mine)
     new = sorted((ROOT / "sample_logs" / "pytorch").glob("oom-*-0.log"))
     new = new or sorted((ROOT / "sample_logs" / "pytorch").glob("*.log"))[:1]
     first = triaged(mine, tmp_path / "out")
     store = tmp_path / "out" / "triage.sqlite"
-    before = _kept(store)
+    before, pages = _kept(store), _written(tmp_path / "out")
     shutil.copy(new[0], mine / "slurm-5000.out")
     (mine / "slurm-1000.out").unlink()
     second = triaged(mine, tmp_path / "out")
@@ -183,6 +183,8 @@ def test_a_second_triage_judges_what_is_new(jobs: Path, triaged: Triaged, tmp_pa
     assert len(_kept(store)) == len(before) + 1
     assert {row["job"] for row in second} - {row["job"] for row in first} == {"5000.1"}
     groups = {row["group"] for row in first}
+    changed = {row["report"] for row in second if row["job"] in {"1100.1", "5000.1"}} - {None}
+    assert dict(_written(tmp_path / "out").items() - pages.items()).keys() == changed
     (fresh,) = (row for row in second if row["job"] == "5000.1")
     value = json.loads((tmp_path / "out" / "overview.json").read_text(encoding="utf-8"))
     new_groups = {group["id"] for group in value["groups"] if group["is_new"]}
@@ -230,6 +232,11 @@ def test_what_cannot_be_asked_is_said(triaged: Triaged, tmp_path: Path) -> None:
 
 def _bytes(out: Path) -> tuple[bytes, bytes]:
     return (out / "results.jsonl").read_bytes(), (out / "results.csv").read_bytes()
+
+
+def _written(out: Path) -> dict[str, int]:
+    """When each page of a group was written."""
+    return {f"groups/{page.name}": page.stat().st_mtime_ns for page in out.glob("groups/*")}
 
 
 def _kept(store: Path) -> dict[str, bytes]:

@@ -33,16 +33,14 @@ from typing import Final, NamedTuple
 from postmortem.core.errors import InputError
 from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import say
-from postmortem.fleet.found_jobs import FoundJob, JobFile, LeftOut
 from postmortem.fleet.search.job_search import (
-    Draft,
     build_single_file,
     find_jobs_below,
     find_jobs_of_files,
     name_group_files,
 )
 from postmortem.fleet.search.listing import (
-    FileEntry,
+    LeftOut,
     Leftovers,
     Tree,
     escape_location,
@@ -52,6 +50,7 @@ from postmortem.fleet.search.listing import (
     remove_location_secrets,
 )
 from postmortem.fleet.search.name_parts import parse_file_name
+from postmortem.fleet.store.stored_rows import FileRow, JobRow
 from postmortem.reading.file_names import find_earlier_runs
 from postmortem.reading.opener import describe_special_file
 
@@ -59,7 +58,7 @@ from postmortem.reading.opener import describe_special_file
 class JobsFound(NamedTuple):
     """What was found."""
 
-    jobs: tuple[FoundJob, ...]
+    jobs: tuple[JobRow, ...]
     """Sorted by identity."""
     left_out: tuple[LeftOut, ...]
     """Sorted by location."""
@@ -80,18 +79,16 @@ def find_jobs(places: Sequence[str]) -> JobsFound:
 
         more_trees, more_files = list_urls(remote, left)
         trees, files = trees + more_trees, files + more_files
-    drafts = find_jobs_below(trees, left)
-    by_folder: dict[str, list[FileEntry]] = defaultdict(list)
+    jobs = find_jobs_below(trees, left)
+    by_folder: dict[str, list[FileRow]] = defaultdict(list)
     for file in files:
         by_folder[get_parent_folder(file.location)].append(file)
     for folder, entries in sorted(by_folder.items()):
-        drafts += find_jobs_of_files(folder, entries)
-    return JobsFound(_build_jobs(drafts), left.list_all())
+        jobs += find_jobs_of_files(folder, entries)
+    return JobsFound(_give_identities(jobs), left.list_all())
 
 
-def _list_local_places(
-    places: Iterable[str], left: Leftovers
-) -> tuple[list[Tree], list[FileEntry]]:
+def _list_local_places(places: Iterable[str], left: Leftovers) -> tuple[list[Tree], list[FileRow]]:
     """List the local places: folders that lie in no other, and files that lie in none of them."""
     folders, files = set(), {}
     for place in places:
@@ -103,7 +100,7 @@ def _list_local_places(
         why = describe_special_file(status.st_mode)
         if why is not None:
             raise InputError(why, place, "name a log file or a folder with logs")
-        files[path] = FileEntry(Path(path).name, path, status.st_size, str(status.st_mtime_ns))
+        files[path] = FileRow(Path(path).name, path, status.st_size, str(status.st_mtime_ns))
     outer = [folder for folder in sorted(folders) if not _is_below_any(folder, folders)]
     trees = [
         list_local_tree(folder, left, lambda path: _is_below_any(path, outer)) for folder in outer
@@ -126,61 +123,51 @@ def _is_below_any(path: str, folders: Iterable[str]) -> bool:
     return any(path != folder and path.startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
-def _build_jobs(drafts: list[Draft]) -> tuple[FoundJob, ...]:
-    """Give each job its identity."""
-    jobs = []
-    for draft in _remove_shared_ids(_join_stream_pairs(drafts)):
-        where = escape_location(remove_location_secrets(draft.location))
-        number = draft.scheduler_id
-        jobs.append(
-            FoundJob(
-                f"{number}.{draft.attempt}" if number else where,
-                escape_location(draft.title),
-                tuple(
-                    JobFile(name, entry.location, entry.size, entry.stamp)
-                    for name, entry in draft.files
-                ),
-                number,
-                draft.attempt,
-            )
-        )
-    return _make_identities_unique(jobs)
+def _give_identities(jobs: list[JobRow]) -> tuple[JobRow, ...]:
+    """Give each job its identity in the place of its location."""
+    found = []
+    for job in _remove_shared_ids(_join_stream_pairs(jobs)):
+        number = job.scheduler_id
+        where = escape_location(remove_location_secrets(job.identity))
+        identity = f"{number}.{job.attempt}" if number else where
+        found.append(replace(job, identity=identity, title=escape_location(job.title)))
+    return _make_identities_unique(found)
 
 
-def _join_stream_pairs(drafts: list[Draft]) -> list[Draft]:
+def _join_stream_pairs(jobs: list[JobRow]) -> list[JobRow]:
     """Join a job's output in one folder and its errors in another: `out/x-17.out`, `err/x-17.err`.
 
     Only where a scheduler's id says so and each holds one stream of the two.
     """
-    by_id: dict[tuple[str, int], list[Draft]] = defaultdict(list)
-    for draft in drafts:
-        by_id[draft.scheduler_id, draft.attempt].append(draft)
+    by_id: dict[tuple[str, int], list[JobRow]] = defaultdict(list)
+    for job in jobs:
+        by_id[job.scheduler_id, job.attempt].append(job)
     found = by_id.pop(("", 1), [])
     for same in by_id.values():
-        logs = [[build_single_file(entry) for _, entry in draft.files] for draft in same]
+        logs = [[build_single_file(file) for file in job.files] for job in same]
         streams = sorted("".join({log.parts.stream for log in files}) for files in logs)
         if streams == ["err", "out"]:
-            first = min(same, key=lambda draft: draft.location)
-            found.append(first._replace(files=name_group_files([*logs[0], *logs[1]])))
+            first = min(same, key=lambda job: job.identity)
+            found.append(replace(first, files=name_group_files([*logs[0], *logs[1]])))
         else:
             found += same
     return found
 
 
-def _remove_shared_ids(drafts: list[Draft]) -> list[Draft]:
+def _remove_shared_ids(jobs: list[JobRow]) -> list[JobRow]:
     """Take the id from jobs that share it: of two clusters, or copies."""
-    count = Counter((draft.scheduler_id, draft.attempt) for draft in drafts)
+    count = Counter((job.scheduler_id, job.attempt) for job in jobs)
     return [
-        draft._replace(scheduler_id="", attempt=1)
-        if count[draft.scheduler_id, draft.attempt] > 1
-        else draft
-        for draft in drafts
+        replace(job, scheduler_id="", attempt=1)
+        if count[job.scheduler_id, job.attempt] > 1
+        else job
+        for job in jobs
     ]
 
 
-def _make_identities_unique(jobs: list[FoundJob]) -> tuple[FoundJob, ...]:
+def _make_identities_unique(jobs: list[JobRow]) -> tuple[JobRow, ...]:
     """Tell jobs apart whose places look the same: by a number, in the order of what they are."""
-    found: list[FoundJob] = []
+    found: list[JobRow] = []
     count: Counter[str] = Counter()
     for job in sorted(jobs, key=lambda job: (job.identity, job.files[0].location)):
         count[job.identity] += 1
@@ -243,11 +230,7 @@ def require_one_upload(names: Iterable[str]) -> None:
     Raises:
         InputError: there are several.
     """
-    found = [
-        _PossibleJob(draft.scheduler_id, tuple(Path(file.location) for _, file in draft.files))
-        for draft in find_jobs_below([_tree_of(names)], Leftovers())
-    ]
-    jobs = _without_earlier(found, Path())
+    jobs = _list_possible_jobs(find_jobs_below([_tree_of(names)], Leftovers()), Path())
     if _are_several(jobs):
         raise _refusal(_count(jobs), "", _ARCHIVE)
 
@@ -265,16 +248,15 @@ def require_one_unpacked(folder: str) -> None:
 
 def _jobs_in(place: str) -> list[_PossibleJob]:
     """List what triage parts in a folder."""
-    root = Path(os.path.realpath(place))
-    found = [
+    return _list_possible_jobs(find_jobs([place]).jobs, Path(os.path.realpath(place)))
+
+
+def _list_possible_jobs(found: Iterable[JobRow], root: Path) -> list[_PossibleJob]:
+    """Give the jobs but for runs that a later one of the same tracker followed."""
+    jobs = [
         _PossibleJob(job.scheduler_id, tuple(Path(file.location) for file in job.files))
-        for job in find_jobs([place]).jobs
+        for job in found
     ]
-    return _without_earlier(found, root)
-
-
-def _without_earlier(jobs: list[_PossibleJob], root: Path) -> list[_PossibleJob]:
-    """Leave out runs that a later one of the same tracker followed."""
     earlier = find_earlier_runs((path for job in jobs for path in job.paths), root)
     return [job for job in jobs if any(path not in earlier for path in job.paths)]
 
@@ -348,5 +330,5 @@ def _tree_of(names: Iterable[str]) -> Tree:
                 inner = Tree(part, f"{tree.location}/{part}".lstrip("/"))
                 tree.folders.append(inner)
             tree = inner
-        tree.files.append(FileEntry(path.name, name, 0, ""))
+        tree.files.append(FileRow(path.name, name, 0, ""))
     return root

@@ -18,8 +18,9 @@ from typing import Final, NamedTuple
 
 from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import Message, say
-from postmortem.fleet.search.listing import FileEntry, Leftovers, Tree, extract_path
+from postmortem.fleet.search.listing import Leftovers, Tree, extract_path
 from postmortem.fleet.search.name_parts import NameParts, parse_file_name
+from postmortem.fleet.store.stored_rows import FileRow
 from postmortem.reading.non_logs import get_skip_reason
 
 _WEAK: Final = compile_lazily(
@@ -66,7 +67,7 @@ _NOT_BY_NAME: Final = say("by its name no log, and no single job lies in its fol
 class NamedFile(NamedTuple):
     """A file and what its name says."""
 
-    entry: FileEntry
+    entry: FileRow
     parts: NameParts
 
 
@@ -80,7 +81,7 @@ class FolderContent:
 
     tree: Tree
     groups: dict[Key, list[NamedFile]] = field(default_factory=dict)
-    beside: list[FileEntry] = field(default_factory=list)
+    beside: list[FileRow] = field(default_factory=list)
     """Files that hold settings or figures: part of a job, where the folder is one."""
     folders: list["FolderContent"] = field(default_factory=list)
     has_logs: bool = False
@@ -107,9 +108,7 @@ def inspect_tree(tree: Tree, left: Leftovers) -> FolderContent:
     return found
 
 
-def split_logs(
-    files: Iterable[FileEntry], left: Leftovers
-) -> tuple[list[NamedFile], list[FileEntry]]:
+def split_logs(files: Iterable[FileRow], left: Leftovers) -> tuple[list[NamedFile], list[FileRow]]:
     """Split files into logs and other files of a job; the rest is left out."""
     logs, other_files = [], []
     entries = [*files]
@@ -127,7 +126,7 @@ def split_logs(
     return logs, other_files
 
 
-def _describe_skip_reason(file: FileEntry, parts: NameParts) -> Message | None:
+def _describe_skip_reason(file: FileRow, parts: NameParts) -> Message | None:
     """Say why a file is not read; None of a log, and of Python, which may be a configuration."""
     if parts.suffix in _PLAIN and "wandb" not in file.location:
         return None
@@ -143,7 +142,7 @@ def _describe_packed_duplicate(packed: str) -> Message:
     )
 
 
-def exclude_files(files: Iterable[FileEntry], left: Leftovers) -> None:
+def exclude_files(files: Iterable[FileRow], left: Leftovers) -> None:
     """Leave out files that cannot be assigned to one of several jobs."""
     for file in files:
         left.add(

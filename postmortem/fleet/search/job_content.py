@@ -1,6 +1,6 @@
 """Open and hash the files of a job, and lay them out for the analysis.
 
-In: `FoundJob`s. Out: open files, digests, what `pipeline.analyze` takes. Not here: finding the
+In: jobs. Out: open files, digests, what `pipeline.analyze` takes. Not here: finding the
 files (`search.finding`), analysing them.
 
 Jobs with the same content have the same digest and, laid out, the same analysis: both know files by
@@ -17,8 +17,8 @@ from xxhash import xxh3_128
 
 from postmortem.core.errors import InputError
 from postmortem.core.message import say
-from postmortem.fleet.found_jobs import FoundJob, JobFile
 from postmortem.fleet.search.listing import is_remote, remove_location_secrets
+from postmortem.fleet.store.stored_rows import FileRow, JobRow
 from postmortem.reading.sources import LogSource, Stream
 
 _BLOCK: Final = 1 << 20
@@ -27,7 +27,7 @@ _READ_TWICE: Final = 256 << 20
 
 
 @contextmanager
-def open_job_file(file: JobFile) -> Iterator[BinaryIO]:
+def open_job_file(file: FileRow) -> Iterator[BinaryIO]:
     """Open a job's file, wherever it lies, at its beginning.
 
     Raises:
@@ -59,7 +59,7 @@ def _build_open_error(location: str, error: Exception) -> InputError:
     )
 
 
-def compute_digest(job: FoundJob) -> str:
+def compute_digest(job: JobRow) -> str:
     """Hash what a job holds: the neutral names, sizes and bytes of its files, sorted by name.
 
     That of files elsewhere is another one than that of the same files here, as their analyses
@@ -71,7 +71,7 @@ def compute_digest(job: FoundJob) -> str:
     """
     total = xxh3_128()
     total.update(b"streams\0" if _is_elsewhere(job) else b"files\0")
-    for file in sorted(job.files, key=lambda file: file.name):
+    for file in job.files:
         one = xxh3_128()
         size = _hash_into(one, file)
         total.update(f"{file.name}\0{size}\0".encode("utf-8", "backslashreplace"))
@@ -79,7 +79,7 @@ def compute_digest(job: FoundJob) -> str:
     return total.hexdigest()
 
 
-def _hash_into(hashed: xxh3_128, file: JobFile) -> int:
+def _hash_into(hashed: xxh3_128, file: FileRow) -> int:
     """Hash the bytes of a file; give their number."""
     size = 0
     with open_job_file(file) as stream:
@@ -105,7 +105,7 @@ def _hash_into(hashed: xxh3_128, file: JobFile) -> int:
     return size
 
 
-def _state(stream: BinaryIO, file: JobFile) -> tuple[int, int] | None:
+def _state(stream: BinaryIO, file: FileRow) -> tuple[int, int] | None:
     """Give size and modification time of an open local file; None of another."""
     if is_remote(file.location):
         return None
@@ -113,7 +113,7 @@ def _state(stream: BinaryIO, file: JobFile) -> tuple[int, int] | None:
     return status.st_size, status.st_mtime_ns
 
 
-def _is_elsewhere(job: FoundJob) -> bool:
+def _is_elsewhere(job: JobRow) -> bool:
     return any(is_remote(file.location) for file in job.files)
 
 
@@ -121,11 +121,11 @@ class LateStream:
     """Opens a file when it is first read, and closes it at its end: a job may have thousands."""
 
     @property
-    def file(self) -> JobFile:
+    def file(self) -> FileRow:
         """Give what is read."""
         return self._file
 
-    def __init__(self, file: JobFile) -> None:
+    def __init__(self, file: FileRow) -> None:
         self._file = file
         self._stream: BinaryIO | None = None
         self._is_done = False
@@ -156,7 +156,7 @@ class RenewedStream(LateStream):
         return LateStream(self.file)
 
 
-def place_job_files(job: FoundJob, folder: Path) -> list[LogSource]:
+def place_job_files(job: JobRow, folder: Path) -> list[LogSource]:
     """Lay a job's files out under their neutral names.
 
     Args:
@@ -169,7 +169,7 @@ def place_job_files(job: FoundJob, folder: Path) -> list[LogSource]:
     Raises:
         InputError: the folder cannot be written.
     """
-    files = sorted(job.files, key=lambda file: file.name)
+    files = job.files
     if _is_elsewhere(job):
         return [Stream(file.name, _create_stream(file)) for file in files]
     try:
@@ -187,5 +187,5 @@ def _create_link(path: Path, location: str) -> None:
     path.symlink_to(Path(location).absolute())
 
 
-def _create_stream(file: JobFile) -> LateStream:
+def _create_stream(file: FileRow) -> LateStream:
     return RenewedStream(file) if file.size <= _READ_TWICE else LateStream(file)

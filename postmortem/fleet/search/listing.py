@@ -14,12 +14,12 @@ import os
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final, NamedTuple
 
 from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import NOTHING, Message, say
-from postmortem.fleet.found_jobs import LeftOut
+from postmortem.fleet.store.stored_rows import FileRow
 from postmortem.reading.discover import INSTALLED, PACKAGES
 from postmortem.reading.opener import describe_special_file
 
@@ -53,6 +53,11 @@ def extract_path(location: str) -> str:
     return head.partition("?")[0] if head.startswith(("http://", "https://")) else head
 
 
+def extract_name(location: str) -> str:
+    """Give the name of a file within its folder."""
+    return PurePath(extract_path(location)).name
+
+
 def join_location(folder: str, name: str) -> str:
     """Give the location of a name within a folder."""
     head, chained, rest = folder.partition("::") if is_remote(folder) else (folder, "", "")
@@ -76,28 +81,27 @@ READ_THOUGH_HIDDEN: Final = ".hydra"
 _MOST_LISTED: Final = 1000
 
 
-class FileEntry(NamedTuple):
-    """A file as its folder lists it."""
-
-    name: str
-    location: str
-    size: int
-    stamp: str
-
-
 @dataclass(slots=True)
 class Tree:
     """A folder and all below it."""
 
     name: str
     location: str
-    files: list[FileEntry] = field(default_factory=list)
+    files: list[FileRow] = field(default_factory=list)
     folders: list["Tree"] = field(default_factory=list)
 
     def order(self) -> None:
         """Sort files and folders by name: the order of a file system is arbitrary."""
         self.files.sort(key=lambda file: file.name)
         self.folders.sort(key=lambda folder: folder.name)
+
+
+class LeftOut(NamedTuple):
+    """A location below what was named that belongs to no job, and why."""
+
+    location: str
+    why_en: str
+    why_zh: str
 
 
 class Leftovers:
@@ -206,9 +210,7 @@ class _Lister:
         if why is not None:
             self._left.add(entry.path, why)
             return
-        tree.files.append(
-            FileEntry(entry.name, entry.path, status.st_size, str(status.st_mtime_ns))
-        )
+        tree.files.append(FileRow(entry.name, entry.path, status.st_size, str(status.st_mtime_ns)))
 
 
 def _describe_open_error(error: OSError) -> Message:

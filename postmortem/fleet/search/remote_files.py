@@ -20,12 +20,12 @@ from postmortem.core.message import say
 from postmortem.fleet.search.listing import (
     HIDDEN,
     READ_THOUGH_HIDDEN,
-    FileEntry,
     Leftovers,
     Tree,
     extract_path,
     remove_location_secrets,
 )
+from postmortem.fleet.store.stored_rows import FileRow
 from postmortem.reading.discover import INSTALLED, PACKAGES
 
 _Result = TypeVar("_Result")
@@ -48,7 +48,7 @@ _BUFFER: Final = 1 << 20
 _GLOB: Final = frozenset("*?[")
 
 
-def list_urls(urls: Iterable[str], left: Leftovers) -> tuple[list[Tree], list[FileEntry]]:
+def list_urls(urls: Iterable[str], left: Leftovers) -> tuple[list[Tree], list[FileRow]]:
     """List URLs: folders with all below them, and files.
 
     Raises:
@@ -56,7 +56,7 @@ def list_urls(urls: Iterable[str], left: Leftovers) -> tuple[list[Tree], list[Fi
         MissingExtra: a package for its protocol is not installed.
     """
     trees: dict[str, Tree] = {}
-    files: dict[str, FileEntry] = {}
+    files: dict[str, FileRow] = {}
     for url in urls:
         for one in _call_storage(url, lambda url=url: _expand_pattern(url)):  # type: ignore[misc]  # bound now
             found = _call_storage(url, lambda one=one: _list_url(one, left))  # type: ignore[misc]
@@ -170,7 +170,7 @@ def _expand_pattern(url: str) -> list[str]:
     return sorted(found)
 
 
-def _list_url(url: str, left: Leftovers) -> Tree | FileEntry:
+def _list_url(url: str, left: Leftovers) -> Tree | FileRow:
     files, path = _open_file_system(url)
     head, chained, rest = url.partition("::")
     about = files.info(path)
@@ -213,11 +213,11 @@ def _get_folder(inner: str, folders: dict[str, Tree], head: str, tail: str) -> T
     return folders[inner]
 
 
-def _build_entry(name: str, location: str, about: Mapping[str, Any]) -> FileEntry:
+def _build_entry(name: str, location: str, about: Mapping[str, Any]) -> FileRow:
     stamp = next((about[key] for key in _STAMPS if about.get(key)), "")
     if isinstance(stamp, datetime):  # of one storage, asked otherwise, a number
         stamp = stamp.timestamp()
-    return FileEntry(name, location, int(about.get("size") or 0), str(stamp))
+    return FileRow(name, location, int(about.get("size") or 0), str(stamp))
 
 
 def _is_below_any(url: str, folders: Iterable[str]) -> bool:

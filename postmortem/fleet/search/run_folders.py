@@ -36,12 +36,12 @@ from typing import Final, NamedTuple
 from postmortem.core.log_text import compile_lazily
 from postmortem.fleet.search.grouping import FolderContent, NamedFile, is_unspecific
 from postmortem.fleet.search.listing import (
-    FileEntry,
     escape_location,
     extract_path,
     get_parent_folder,
     join_location,
 )
+from postmortem.fleet.store.stored_rows import FileRow, JobRow
 from postmortem.reading.file_names import is_run_folder, parse_attempts, process_words, sort_folders
 
 _STATE: Final = frozenset({"trainer_state.json", "hparams.yaml"})
@@ -222,9 +222,6 @@ _INDEX: Final = compile_lazily(
 )
 _TURN: Final = compile_lazily(r"(?P<restart>\d{1,6})\.log(?P<rest>.*)\Z")
 
-PodJob = tuple[str, str, list[tuple[str, FileEntry]], str, int]
-"""Where, title, files with neutral names, scheduler's id, attempt."""
-
 
 class _PodFile(NamedTuple):
     """A file of a pod."""
@@ -235,7 +232,7 @@ class _PodFile(NamedTuple):
     restart: int
     rest: str
     """Behind the suffix: what rotation added."""
-    entry: FileEntry
+    entry: FileRow
     folder: str
 
 
@@ -287,22 +284,22 @@ class Pods:
         owner = match["job"] if match else f"{pod_file.pod} {pod_file.uid}"
         self._jobs[space, owner].append(pod_file)
 
-    def list_jobs(self) -> Iterator[PodJob]:
+    def list_jobs(self) -> Iterator[JobRow]:
         """Give each job with the pods that it had."""
         for (space, owner), files in sorted(self._jobs.items()):
             name = owner.split(" ", maxsplit=1)[0]
             pods = {(file.pod, file.uid) for file in files}
             uid = files[0].uid if len(pods) == 1 else ""
             where = join_location(files[0].folder, f"{space}_{name}*")
-            yield where, f"{space}/{name}", _name_pod_files(files), uid, 1
+            yield JobRow(where, f"{space}/{name}", _name_pod_files(files), uid)
 
 
-def _name_pod_files(files: list[_PodFile]) -> list[tuple[str, FileEntry]]:
+def _name_pod_files(files: list[_PodFile]) -> tuple[FileRow, ...]:
     """Name files by attempt, process and container."""
     attempts = _count_attempts(files)
     several = len({*attempts.values()}) > 1
     processes = {_process(file.pod) for file in files}
-    found: dict[str, FileEntry] = {}
+    found: dict[str, FileRow] = {}
     for entry in sorted(files, key=lambda file: (file.pod, file.uid, file.entry.location)):
         folders = [f"attempt_{attempts[entry.entry.location]}"] if several else []
         folders += [_process(entry.pod)] if len(processes) > 1 else []
@@ -313,8 +310,8 @@ def _name_pod_files(files: list[_PodFile]) -> list[tuple[str, FileEntry]]:
             name = f"{base}-{place}.log{entry.rest}"
         found[name] = entry.entry
     if len(found) == 1:
-        return [("log.txt", next(iter(found.values())))]
-    return sorted(found.items())
+        return (files[0].entry._replace(name="log.txt"),)
+    return tuple(file._replace(name=name) for name, file in sorted(found.items()))
 
 
 def _process(pod: str) -> str:

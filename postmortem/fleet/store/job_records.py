@@ -5,7 +5,7 @@ analysis says.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
@@ -61,7 +61,7 @@ class JobRecords:
         self._write(
             statement,
             [
-                {"of": job.identity, "read": _list_file_values(job), "found": job.digest}
+                {"of": job.identity, "read": sorted(job.files), "found": job.digest}
                 for job in sorted(jobs, key=lambda job: job.identity)
             ],
         )
@@ -176,12 +176,8 @@ def _build_job_values(job: JobRow) -> dict[str, Any]:
         "title": job.title,
         "scheduler_id": job.scheduler_id,
         "attempt": job.attempt,
-        "files": _list_file_values(job),
+        "files": sorted(job.files),
     }
-
-
-def _list_file_values(job: JobRow) -> list[tuple[Any, ...]]:
-    return [astuple(file) for file in sorted(job.files)]
 
 
 _TOLD: Final = ("cause", "title_en", "title_zh", "probability", "outcome", "retry")

@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 WAITING: Final = "waiting"
-"""The state of a job or an analysis of which nothing is known yet; all others are the caller's."""
+"""The state of a job or an analysis of which nothing is known yet."""
+JUDGED: Final = "judged"
+UNREADABLE: Final = "unreadable"
+CRASHED: Final = "crashed"
+TIMED_OUT: Final = "timed-out"
+OUT_OF_MEMORY: Final = "out-of-memory"
+FAILED: Final = (UNREADABLE, CRASHED, TIMED_OUT, OUT_OF_MEMORY)
+"""States of a job that could not be judged: it has a reason, and no analysis."""
+STATES: Final = (WAITING, JUDGED, *FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,28 +31,34 @@ class TriageRow:
     finished: float | None
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class FileRow:
+class FileRow(NamedTuple):
     """One file of a job."""
 
     name: str
-    """Within the job, neutral: the same for jobs with the same content."""
+    """Under which it is analysed: `log.txt`, `job/rank0.log`, `job/slurm-%j.err`.
+
+    Neutral: it tells of the process within the job, never which job it is, so that jobs with the
+    same content have one analysis. Of a file that no job has yet, its name in its folder.
+    """
     location: str
+    """A path, or a URL that fsspec opens."""
     size: int
     """Stored bytes."""
     stamp: str
-    """Changes when the content does."""
+    """Changes when the content does: modification time in ns, or what the storage calls it."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobRow:
-    """One job; those with the same content are rows of their own.
+    """One job that ran: five hundred jobs with the same log are five hundred of these.
 
     What the caller notes are the first five fields; the store fills in the others.
     """
 
     identity: str
+    """`<scheduler id>.<attempt>` where there is one, else the normalised location."""
     title: str
+    """For people: the scheduler's id, a folder's or a file's name."""
     files: tuple[FileRow, ...]
     """Sorted by name."""
     scheduler_id: str = ""
@@ -59,6 +73,11 @@ class JobRow:
     reason_zh: str = ""
     first_triage: int = 0
     last_triage: int = 0
+
+    @property
+    def size(self) -> int:
+        """Stored bytes of all its files."""
+        return sum(file.size for file in self.files)
 
 
 @dataclass(frozen=True, slots=True)

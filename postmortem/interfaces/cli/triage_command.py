@@ -119,13 +119,19 @@ def command(places: tuple[str, ...], **options: Any) -> int:
     on where it was.
     """
     try:
-        from postmortem.fleet import full_triage  # noqa: PLC0415 -- an extra
+        from postmortem.fleet.full_triage import run_triage  # noqa: PLC0415 -- an extra
+        from postmortem.fleet.judging_jobs import TriageConfig  # noqa: PLC0415 -- an extra
+        from postmortem.fleet.worker_tasks import JobSettings  # noqa: PLC0415 -- an extra
     except ImportError as error:
         raise MissingExtra(f"triage needs {error.name}", "", install_hint("triage")) from error
     _make(options["output"])
-    config = full_triage.TriageConfig(places=places, **_resolve_options(options))
+    options["store"] = options["store"] or str(options["output"] / "triage.sqlite")
+    options["workers"] = options["workers"] or count_cores()
+    patterns = tuple(str(folder.resolve()) for folder in options.pop("patterns"))
+    model, memory = _resolve_model(options.pop("model")), options.pop("memory")
+    config = TriageConfig(places, settings=JobSettings(patterns, model, memory), **options)
     with closing(TriageProgress()) as progress:
-        done = full_triage.run_triage(config, progress)
+        done = run_triage(config, progress)
     if done.value is not None:
         show(render_triage_text(done.value, language=options["language"]))
     for note in done.notes:
@@ -142,19 +148,7 @@ def _make(output: Path) -> None:
         ) from error
 
 
-def _resolve_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Fill in what was left open, for workers that stand in other folders."""
-    return options | {
-        "store": options["store"] or str(options["output"] / "triage.sqlite"),
-        "workers": options["workers"] or count_cores(),
-        "model": _resolve_model(options["model"]),
-        "patterns": tuple(str(folder.resolve()) for folder in options["patterns"]),
-    }
-
-
 def _resolve_model(model: Path | str | None) -> str | None:
     """Give what a worker that stands in another folder opens."""
-    if model is None:
-        named = os.environ.get("POSTMORTEM_MODEL", SHIPPED)
-        return None if named == WITHOUT else str(Path(named).resolve()) if named else SHIPPED
-    return None if str(model) == WITHOUT else str(Path(model).resolve())
+    named = os.environ.get("POSTMORTEM_MODEL", SHIPPED) if model is None else str(model)
+    return None if named == WITHOUT else named and str(Path(named).resolve())

@@ -9,14 +9,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from postmortem.core.message import Message, say
+from postmortem.fleet.overview import build_overview
 from postmortem.fleet.store import open_store
 from postmortem.fleet.store.opened_store import Store
 from postmortem.fleet.store.stored_rows import JobRow, TriageRow
-from postmortem.fleet.stored_triage import (
-    build_stored_overview,
-    load_stored_analysis,
-    load_stored_triage,
-)
+from postmortem.fleet.stored_triage import load_stored_analysis, read_triage
 from postmortem.interfaces.http.api_errors import build_not_found_refusal
 from postmortem.interfaces.http.request_worker import (
     JudgeSettings,
@@ -40,9 +37,10 @@ def render_triage_overview(settings: JudgeSettings, number: int, options: Report
     """
 
     def written(store: Store) -> str:
-        value = build_stored_overview(
-            store, get_triage_row(store, number), lambda job: f"{number}/jobs/{job}"
-        )
+        row = get_triage_row(store, number)
+        found, numbers = read_triage(store, number), store.listing.get_numbers(number)
+        judged = filter(found.is_judged, found.jobs)
+        value = build_overview(found, row, {job: f"{number}/jobs/{numbers[job]}" for job in judged})
         if options.form == "json":
             return dump_json(value)
         return render_triage(value, language=options.language_code)
@@ -58,7 +56,8 @@ def group(settings: JudgeSettings, number: int, name: str, options: ReportOption
     """
 
     def written(store: Store) -> str:
-        found = load_stored_triage(store, get_triage_row(store, number))
+        get_triage_row(store, number)
+        found = read_triage(store, number)
         members = found.get_members().get(name)
         if not members:
             raise build_not_found_refusal(say("this triage has no such group"), name)

@@ -12,9 +12,9 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from postmortem.core.message import Message, say
-from postmortem.fleet.found_jobs import JUDGED
 from postmortem.fleet.store.job_records import ListedJob, WantedJobs
 from postmortem.fleet.store.opened_store import Store
+from postmortem.fleet.store.stored_rows import JUDGED
 from postmortem.interfaces.http.analyze_routes import REPORT, ShownForm, report_answer
 from postmortem.interfaces.http.api_errors import (
     Refusal,

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from postmortem.fleet.found_jobs import STATES
+from postmortem.fleet.store.stored_rows import STATES
 from postmortem.report.page.triage_cells import JOB_TABLE, TRIAGE
 from postmortem.report.page.triage_page import STILL_ROWS, render_triage
 from postmortem.report.wire import read_schema
