@@ -8,14 +8,12 @@ secrets there are, the shapes of one tracker (`github_api`, `gitlab_api`), addre
 A secret written into the settings themselves is refused: those are shown and passed on.
 """
 
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import AfterValidator, BaseModel, SecretStr, ValidationError
 
-from postmortem.core.errors import UsageError
+from postmortem.core.host import secrets
 from postmortem.core.host.machine import is_loopback
 from postmortem.interfaces.trackers.tracker_protocol import TrackerError
 
@@ -35,14 +33,9 @@ def check_server_address(address: str, example: str) -> str:
     return f"{scheme}://{rest}"
 
 
-_MOST: Final = 64 * 1024
-_MEND: Final = "write env:NAME of a variable of the environment, or file:PATH"
-
-
 def _check_secret_reference(named: str) -> str:
-    kind, colon, rest = named.partition(":")
-    if kind not in {"env", "file"} or not colon or not rest.strip():
-        raise ValueError(_MEND)  # what stands there may be the secret: it is not repeated
+    if not secrets.is_place(named):
+        raise ValueError(secrets.PLACE)  # what stands there may be the secret: it is not repeated
     return named
 
 
@@ -51,27 +44,12 @@ SecretName = Annotated[str, AfterValidator(_check_secret_reference)]
 
 
 def read_secret(named: str, what: str) -> SecretStr:
-    """Read a secret; blanks and line breaks around it are no part of it.
-
-    Args:
-        named: `env:NAME` or `file:PATH`.
-        what: what the secret is, for the error.
+    """Read a secret from `env:NAME` or `file:PATH`; errors say `what` it is.
 
     Raises:
         UsageError: there is none.
     """
-    kind, _, rest = named.partition(":")
-    if kind == "env":
-        text = os.environ.get(rest, "")
-    else:
-        try:
-            with Path(rest).expanduser().open(encoding="utf-8") as file:
-                text = file.read(_MOST)
-        except (OSError, UnicodeDecodeError):
-            raise UsageError(f"{what} cannot be read", named, _MEND) from None
-    if not text.strip():
-        raise UsageError(f"{what} is empty", named, _MEND)
-    return SecretStr(text.strip())
+    return SecretStr(secrets.read_secret(named, what))
 
 
 def read_webhook_secret(named: str | None) -> bytes | None:
