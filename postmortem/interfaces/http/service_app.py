@@ -1,23 +1,27 @@
-"""The application: routes behind a guard, over one state, and the description of its API.
+"""The application: routes behind a guard, over one state; its health check and its description.
 
 In: settings, tokens, further routers, further work beside the requests. Out: an ASGI application,
 whose OpenAPI description holds the schemas of the report and of a triage. Not here: listening
 (`http.http_server`), the schemas (`report/*.schema.json`).
+
+The health check says nothing about the users of the service.
 """
 
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
+from postmortem.core.errors import PostmortemError
 from postmortem.core.message import say
-from postmortem.interfaces.http import analyze_routes, health_routes, page_routes, triage_routes
+from postmortem.interfaces.http import analyze_routes, page_routes, triage_routes
 from postmortem.interfaces.http.api_errors import (
     Refusal,
     build_error_body,
@@ -28,8 +32,53 @@ from postmortem.interfaces.http.client_access import AccessTokens
 from postmortem.interfaces.http.page_routes import build_refusal_page, is_page_request
 from postmortem.interfaces.http.request_guard import RequestGuard, select_language
 from postmortem.interfaces.http.service_settings import ServiceSettings
-from postmortem.interfaces.http.service_state import ServiceState
+from postmortem.interfaces.http.service_state import Service, ServiceState
 from postmortem.report.wire import get_tool_version, read_schema
+
+health_router = APIRouter(tags=["service"])
+
+
+class Health(BaseModel):
+    """How the service is."""
+
+    status: Literal["ok", "failing"]
+    version: str
+    pool: Literal["ok", "lost"] = Field(description="The processes that judge.")
+    store: Literal["ok", "unreachable", "none"] = Field(description="What `--store` names.")
+    under_way: int = Field(description="Requests that are worked on or wait.")
+    places: int = Field(description="Requests that may be worked on or wait.")
+
+
+@health_router.get(
+    "/health",
+    summary="Whether the service is well",
+    responses={503: {"model": Health, "description": "The pool or the store is lost."}},
+)
+async def health(service: Service, response: Response) -> Health:
+    """Look at the processes and at the store."""
+    store = await asyncio.to_thread(_store, service)
+    pool: Literal["ok", "lost"] = "ok" if service.pool.is_alive else "lost"
+    is_well = pool == "ok" and store != "unreachable"
+    response.status_code = 200 if is_well else 503
+    return Health(
+        status="ok" if is_well else "failing",
+        version=get_tool_version(),
+        pool=pool,
+        store=store,
+        under_way=service.places.taken,
+        places=service.places.most,
+    )
+
+
+def _store(service: Service) -> Literal["ok", "unreachable", "none"]:
+    if service.store is None:
+        return "none"
+    try:
+        service.store.triages.get_row(0)
+    except PostmortemError:
+        return "unreachable"
+    return "ok"
+
 
 _WITHIN: Final = "#/$defs/"
 _SCHEMA_PREFIX: Final = "#/components/schemas/"
@@ -77,7 +126,7 @@ _ROUTERS: Final = (
     triage_routes.router,
     page_routes.router,
     page_routes.triage_router,
-    health_routes.router,
+    health_router,
 )
 _EVERYWHERE: Final = describe_error_responses(400, 421, 431, 500, 503)
 
