@@ -1,4 +1,4 @@
-"""Check what every tracker is given: secrets and addresses in its settings, answers of its server.
+"""What trackers share: a base, checks of their settings, secrets and the answers of their servers.
 
 In: texts of the settings, `env:NAME` or `file:PATH`; parsed JSON, headers. Out: the same, checked;
 a secret, hidden in representations; objects, ids, how long to wait. Not here: which settings and
@@ -8,14 +8,16 @@ secrets there are, the shapes of one tracker (`github_api`, `gitlab_api`), addre
 A secret written into the settings themselves is refused: those are shown and passed on.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from threading import Lock
 from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import AfterValidator, BaseModel, SecretStr, ValidationError
 
 from postmortem.core.host import secrets
 from postmortem.core.host.machine import is_loopback
-from postmortem.interfaces.trackers.tracker_protocol import TrackerError
+from postmortem.interfaces.trackers.tracker_protocol import TrackerError, TrackerUser
 
 
 def check_server_address(address: str, example: str) -> str:
@@ -52,15 +54,34 @@ def read_secret(named: str, what: str) -> SecretStr:
     return SecretStr(secrets.read_secret(named, what))
 
 
-def read_webhook_secret(named: str | None) -> bytes | None:
-    """Read what deliveries are checked with; None if nothing is named.
+NO_LOGS: Final = (
+    *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".mp4", ".mov"),
+    *(".webm", ".pdf", ".docx", ".pptx", ".xlsx"),
+)
+"""Suffixes of attached files that are no logs."""
+MOST_JOBS: Final = 10
 
-    Raises:
-        UsageError: there is none.
-    """
-    if named is None:
-        return None
-    return read_secret(named, "the webhook's secret").get_secret_value().encode()
+
+class TrackerBase(ABC):
+    """What a tracker has, whatever its server is: a name, a webhook's secret, an identity."""
+
+    def __init__(self, name: str, secret: str | None) -> None:
+        """Take the name, and where the webhook's secret stands; UsageError if it does not."""
+        self.name = name
+        what = "the webhook's secret"
+        self._secret = secrets.read_secret(secret, what).encode() if secret else None
+        self._lock = Lock()
+        self._myself: TrackerUser | None = None
+
+    def myself(self) -> TrackerUser:
+        """Ask once who this is."""
+        with self._lock:
+            self._myself = self._myself or self._fetch_identity()
+            return self._myself
+
+    @abstractmethod
+    def _fetch_identity(self) -> TrackerUser:
+        """Ask who this is."""
 
 
 _Kind = TypeVar("_Kind", bound=BaseModel)
