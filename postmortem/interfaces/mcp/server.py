@@ -40,9 +40,10 @@ from pydantic import BaseModel, ValidationError
 
 from postmortem.core.errors import InputError, PostmortemError, UsageError
 from postmortem.core.host.work_pool import WorkerLost, WorkPool, WorkPoolFull, WorkTooLong
+from postmortem.fleet.one_job_worker import get_ready
 from postmortem.interfaces.mcp import call_worker, tool_models
 from postmortem.interfaces.mcp.allowed_folders import AllowedFolders
-from postmortem.interfaces.mcp.call_worker import CallReply, CallSettings, get_ready
+from postmortem.interfaces.mcp.call_worker import CallReply, CallSettings
 from postmortem.interfaces.mcp.tool_models import ToolRequest
 from postmortem.report.assistant import ASSISTANT, wrap_untrusted_text
 from postmortem.report.plain import format_one_line
@@ -115,7 +116,7 @@ class CallPool:
 
     def __init__(self, settings: CallSettings, *, workers: int, seconds: float) -> None:
         """Take how many calls run at a time, and how long one may take."""
-        self._settings, self._seconds = settings, seconds
+        self._settings = settings
         self._pool = WorkPool(
             functools.partial(get_ready, settings),
             workers=workers,
@@ -143,7 +144,7 @@ class CallPool:
             ) from error
         except WorkTooLong as error:
             raise UsageError(
-                f"not done after {self._seconds:,.0f} s",
+                f"not done after {self._pool.seconds:,.0f} s",
                 "",
                 "name fewer or smaller files, or allow more: postmortem mcp --timeout SECONDS",
             ) from error
