@@ -42,6 +42,11 @@ class ReportOptions(NamedTuple):
     is_redacted: bool = True
 
 
+def start_worker(settings: JudgeSettings) -> None:
+    """Get a process ready; what requests need is imported by then, before memory is limited."""
+    get_ready(settings)
+
+
 def handle_analyze_request(
     settings: JudgeSettings, files: Sequence[Received], options: ReportOptions
 ) -> str:

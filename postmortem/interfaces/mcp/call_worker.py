@@ -69,6 +69,11 @@ class CallReply:
     """Longer texts that were asked for."""
 
 
+def start_worker(settings: CallSettings) -> None:
+    """Get a process ready; what calls need is imported by then, before memory is limited."""
+    get_ready(settings)
+
+
 def handle_analyze(
     settings: CallSettings, request: AnalyzeRequest, within: Sequence[Path]
 ) -> CallReply:

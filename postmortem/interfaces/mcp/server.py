@@ -40,7 +40,6 @@ from pydantic import BaseModel, ValidationError
 
 from postmortem.core.errors import InputError, PostmortemError, UsageError
 from postmortem.core.host.work_pool import WorkerLost, WorkPool, WorkPoolFull, WorkTooLong
-from postmortem.fleet.one_job_worker import get_ready
 from postmortem.interfaces.mcp import call_worker, tool_models
 from postmortem.interfaces.mcp.allowed_folders import AllowedFolders
 from postmortem.interfaces.mcp.call_worker import CallReply, CallSettings
@@ -118,7 +117,7 @@ class CallPool:
         """Take how many calls run at a time, and how long one may take."""
         self._settings = settings
         self._pool = WorkPool(
-            functools.partial(get_ready, settings),
+            functools.partial(call_worker.start_worker, settings),
             workers=workers,
             seconds=seconds,
             most=_WAITING * workers,
