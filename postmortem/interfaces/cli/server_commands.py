@@ -40,7 +40,6 @@ def serve_command(config: Path | None, **options: Any) -> int:
     try:
         from postmortem.interfaces.http import (  # noqa: PLC0415 -- an extra
             client_access,
-            http_server,
             service_app,
             service_settings,
             webhook_routes,
@@ -49,13 +48,13 @@ def serve_command(config: Path | None, **options: Any) -> int:
         raise MissingExtra(f"serve needs {error.name}", "", install_hint("service")) from error
     settings = service_settings.load_settings(config, _collect_set_options(options))
     tokens = client_access.load_tokens(settings.token_file)
-    http_server.require_safe(settings, tokens)
+    service_app.require_safe(settings, tokens)
     bot = webhook_routes.create_bot(settings)
     routers, background = (
         ([bot.router], [bot.answer_until_stopped]) if bot is not None else ([], [])
     )
     app = service_app.create_app(settings, tokens, routers, background)
-    return http_server.serve(app, settings)
+    return service_app.serve(app, settings)
 
 
 def _collect_set_options(options: dict[str, Any]) -> dict[str, Any]:

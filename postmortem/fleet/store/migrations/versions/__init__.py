@@ -1,1 +1,0 @@
-"""One module a revision; each is never changed once it was released."""
