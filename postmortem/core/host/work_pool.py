@@ -91,7 +91,7 @@ class WorkPool:
             seconds: that one piece of work may take.
             most: pieces of work that may be under way or wait.
         """
-        self._ready, self._workers, self._seconds, self._most = ready, workers, seconds, most
+        self._ready, self._workers, self.seconds, self._most = ready, workers, seconds, most
         self.under_way = 0
         """Pieces of work that are done now, or wait."""
         self._pool = create_process_pool(workers, ready)
@@ -133,7 +133,7 @@ class WorkPool:
             self.close()
             self._pool = create_process_pool(self._workers, self._ready)
         future: concurrent.futures.Future[_Result] = self._pool.schedule(
-            work, args=arguments, timeout=self._seconds
+            work, args=arguments, timeout=self.seconds
         )
         self._waited_for.add(future)
         future.add_done_callback(self._waited_for.discard)

@@ -27,8 +27,7 @@ from postmortem.fleet.store.stored_rows import AnswerRow, DeliveryRow
 from postmortem.interfaces.bots.bot_settings import BotSettings
 from postmortem.interfaces.bots.delivery_intake import RUN_PLACE
 from postmortem.interfaces.bots.issue_text import ANALYZE, EXPLAIN, GatheredLogs, collect_logs
-from postmortem.interfaces.bots.judged_log import Judge
-from postmortem.interfaces.bots.verdict_finder import FoundVerdict, VerdictFinder
+from postmortem.interfaces.bots.verdict_finder import FoundVerdict, Judge, VerdictFinder
 from postmortem.interfaces.trackers.bot_comment import update_or_create_comment
 from postmortem.interfaces.trackers.tracker_protocol import (
     IssuePlace,

@@ -1,20 +1,183 @@
 """Judge the logs of an issue or of a failed run, and word the comment on them.
 
-In: logs, a judge, settings. Out: `FoundVerdict` with Markdown in the language asked for. Not here:
-posting it (`bots.answering`, `trackers.bot_comment`), the report itself (`report.markdown`). Names
-of jobs and files come from anybody: they are escaped as log text is.
+In: logs, settings, a pool. Out: `JudgedLog`, which a process sends back; `FoundVerdict` with
+Markdown in the language asked for. Not here: posting it (`bots.answering`,
+`trackers.bot_comment`), the judging itself (`fleet.one_job_worker`), the report
+(`report.markdown`). Names of jobs and files come from anybody: they are escaped as log text is.
 """
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+import asyncio
+import concurrent.futures
+import tempfile
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
+from postmortem.core import names
+from postmortem.core.diagnosis import Analysis
+from postmortem.core.errors import PostmortemError, UsageError
+from postmortem.core.host.work_pool import WorkPool, WorkPoolFull
 from postmortem.core.message import Message, convert_to_message, cut, say
+from postmortem.fleet.one_job_worker import (
+    JudgeSettings,
+    Received,
+    describe_failure,
+    get_ready,
+    run_file_analysis,
+    run_within_memory,
+)
 from postmortem.interfaces.bots.bot_settings import BotSettings
 from postmortem.interfaces.bots.issue_text import GatheredLogs, build_log_label
-from postmortem.interfaces.bots.judged_log import Judge, JudgeBusy, JudgedLog, NotJudged
 from postmortem.interfaces.trackers.tracker_protocol import NamedLog, Tracker, TryLater
+from postmortem.report.display import translate_analysis
+from postmortem.report.manual.articles import render_article
+from postmortem.report.manual.entries import find_entry
+from postmortem.report.markdown import render_markdown
 from postmortem.report.markdown_text import escape_prose, format_inline_code
 from postmortem.report.plain import format_percent
+from postmortem.rules.base import load_compiled_rules
+from postmortem.rules.vocabulary import Trait, has_trait
+
+
+class NotJudged(PostmortemError):  # noqa: N818 -- what became of it
+    """A log could not be judged: it takes too long, wants too much, or cannot be read."""
+
+
+_BUSY: Final = "as much as can be judged at once is being judged"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedLog:
+    """A verdict."""
+
+    cause: str | None
+    category: str
+    probability: float
+    status: str
+    outcome: str
+    title: str = field(repr=False)
+    """Of the cause, in the language that was asked for."""
+    report: str = field(repr=False)
+    """In Markdown, redacted and defused."""
+
+    @property
+    def is_named(self) -> bool:
+        """Say whether a cause is named that is a fault of something."""
+        return self.cause is not None and not self.is_sound and self.outcome != "not-a-training-log"
+
+    @property
+    def is_sound(self) -> bool:
+        """Say whether the run is well."""
+        return has_trait(self.cause, Trait.SOUND)
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether the run went wrong and the log does not show why."""
+        return not self.is_named and self.outcome in names.ALARMING
+
+
+def summarize_analysis(analysis: Analysis, language_code: str, longest: int) -> JudgedLog:
+    """Take from an analysis what the bot needs."""
+    verdict = analysis.verdict
+    shown = translate_analysis(analysis, language_code)
+    named = next((cause for cause in shown.causes if cause.id == verdict.cause), None)
+    return JudgedLog(
+        cause=verdict.cause,
+        category=named.category if named else "",
+        probability=verdict.probability,
+        status=verdict.status,
+        outcome=analysis.outcome,
+        title=named.title if named else "",
+        report=render_markdown(shown, redact=True, longest=longest),
+    )
+
+
+def run_bot_analysis(
+    settings: JudgeSettings, logs: Sequence[NamedLog], language_code: str, longest: int
+) -> JudgedLog:
+    """Judge logs that are one job.
+
+    Raises:
+        InputError: nothing could be read.
+        TooLargeError: they unpack to more than they may, or want too much memory.
+    """
+    get_ready(settings)
+    return run_within_memory(settings, lambda: _judge_logs(settings, logs, language_code, longest))
+
+
+def render_article_for_bot(settings: JudgeSettings, name: str, language_code: str) -> str | None:
+    """Give the article on an id; None if nothing has it."""
+    get_ready(settings)
+    rules = load_compiled_rules(tuple(Path(folder) for folder in settings.patterns))
+    try:
+        return render_article(find_entry(rules, name), rules, language_code)
+    except UsageError:
+        return None
+
+
+def _judge_logs(
+    settings: JudgeSettings, logs: Sequence[NamedLog], language_code: str, longest: int
+) -> JudgedLog:
+    with tempfile.TemporaryDirectory(prefix="postmortem-") as folder:
+        files = []
+        for number, log in enumerate(logs):
+            path = Path(folder) / str(number)
+            path.write_bytes(log.content)
+            files.append(Received(log.name, str(path)))
+        return summarize_analysis(run_file_analysis(settings, files), language_code, longest)
+
+
+class Judge:
+    """Has logs judged in worker processes, for the threads of the bot."""
+
+    def __init__(
+        self,
+        pool: WorkPool,
+        settings: JudgeSettings,
+        loop: asyncio.AbstractEventLoop,
+        is_ending: Callable[[], bool],
+    ) -> None:
+        """Take the processes, the loop that they are waited for in, and whether all that ends."""
+        self._pool, self._settings, self._loop, self._is_ending = pool, settings, loop, is_ending
+
+    def judge(self, logs: Sequence[NamedLog], language_code: str, longest: int) -> JudgedLog:
+        """Judge logs that are one job; the report has `longest` UTF-16 units at most.
+
+        Raises:
+            NotJudged: it could not be done.
+            TryLater: not now.
+        """
+        found: JudgedLog = self._run(run_bot_analysis, tuple(logs), language_code, longest)
+        return found
+
+    def explain(self, name: str, language_code: str) -> str | None:
+        """Give the article of the rules on an id, in Markdown; None if nothing has this id.
+
+        Raises:
+            NotJudged: it could not be done.
+            TryLater: not now.
+        """
+        found: str | None = self._run(render_article_for_bot, name, language_code)
+        return found
+
+    def _run(self, work: Callable[..., Any], *args: Any) -> Any:
+        """Wait for work in a process."""
+        doing: Coroutine[Any, Any, Any] = self._pool.run(work, self._settings, *args)
+        try:
+            waiting = asyncio.run_coroutine_threadsafe(doing, self._loop)
+        except RuntimeError:  # the service has ended
+            doing.close()
+            raise TryLater(_BUSY) from None
+        try:
+            return waiting.result()
+        except (WorkPoolFull, concurrent.futures.CancelledError):
+            raise TryLater(_BUSY) from None
+        except Exception as error:  # noqa: BLE001 -- whatever a log does is told, and ends nothing
+            if self._is_ending():  # its processes are ended in the middle of their work
+                raise TryLater(_BUSY) from None
+            raise NotJudged(describe_failure(error, self._pool.seconds)) from None
+
 
 ROOM: Final = 6_000
 """UTF-16 units that stand around a report at most."""
@@ -105,7 +268,6 @@ def _format_skipped_files(reasons: Sequence[Message], language_code: str) -> lis
 
 
 _MIB: Final = 2**20
-_BUSY: Final = "as much as can be judged at once is being judged"
 
 
 class FoundVerdict(NamedTuple):
@@ -141,11 +303,11 @@ class VerdictFinder:
             TrackerError: they could not be fetched.
         """
         judged: list[tuple[str, JudgedLog]] = []
-        why = None
+        why, longest = None, tracker.longest - ROOM
         for log in tracker.run_logs(project, run, int(self._settings.file_mib * _MIB)):
             labelled = log._replace(name=build_log_label(log.name))
             try:
-                judged.append((log.name, self._judged([labelled], tracker, language_code)))
+                judged.append((log.name, self._judge.judge([labelled], language_code, longest)))
             except NotJudged as error:
                 why = convert_to_message(error.what)
         if not judged:
@@ -169,7 +331,7 @@ class VerdictFinder:
             mention = self._settings.mention
             return FoundVerdict(build_no_log_comment(gathered.left_out, mention, language_code))
         try:
-            judged = self._judged(gathered.logs, tracker, language_code)
+            judged = self._judge.judge(gathered.logs, language_code, tracker.longest - ROOM)
         except NotJudged as error:
             return FoundVerdict(
                 build_unreadable_log_comment(convert_to_message(error.what), language_code)
@@ -184,17 +346,9 @@ class VerdictFinder:
         """
         try:
             text = self._judge.explain(about, language_code)
-        except JudgeBusy:
-            raise TryLater(_BUSY) from None
         except NotJudged as error:
             return build_unreadable_log_comment(convert_to_message(error.what), language_code)
         return text or build_unknown_id_comment(about, language_code)
-
-    def _judged(self, logs: Sequence[NamedLog], tracker: Tracker, language_code: str) -> JudgedLog:
-        try:
-            return self._judge.judge(logs, language_code, tracker.longest - ROOM)
-        except JudgeBusy:
-            raise TryLater(_BUSY) from None
 
     def _found(self, text: str, judged: JudgedLog) -> FoundVerdict:
         is_sure = judged.probability >= self._settings.threshold

@@ -45,6 +45,14 @@ COMMANDS: Final = {
     "schema": "Print the JSON Schema of the report, an evaluation, a triage or a notice.",
 }
 
+_GROUPED: Final = {
+    **dict.fromkeys(("explain", "schema"), "reference_commands"),
+    **dict.fromkeys(("render", "compare", "share", "env"), "report_commands"),
+    **dict.fromkeys(("notify", "comment"), "sending_commands"),
+    **dict.fromkeys(("serve", "mcp"), "server_commands"),
+    **dict.fromkeys(("label", "train", "evaluate"), "learning_commands"),
+}
+"""Commands that share a module, and its name; any other has a module of its own."""
 _DEBUG: Final = "POSTMORTEM_DEBUG"
 _SELDOM: Final = 100_000
 """Objects between two rounds of the collector: modules and rules are many, and none is garbage."""
@@ -64,9 +72,12 @@ class _Lazy(click.Group):
         """Import one command."""
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(
-            f"postmortem.interfaces.cli.{name}_command"
-        ).command
+        module = importlib.import_module(
+            f"postmortem.interfaces.cli.{_GROUPED.get(name, f'{name}_command')}"
+        )
+        command: click.Command = getattr(
+            module, f"{name}_command" if name in _GROUPED else "command"
+        )
         return command
 
     def resolve_command(

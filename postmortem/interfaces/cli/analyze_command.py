@@ -12,6 +12,7 @@ from postmortem.core.host.streams import count_cores
 from postmortem.core.names import SHIPPED
 from postmortem.interfaces.cli.messages import print_message
 from postmortem.interfaces.cli.options import (
+    ENVIRONMENT,
     FOLDER,
     SOURCE,
     TRUST,
@@ -35,16 +36,7 @@ _MOST_NAMED: Final = 3
 
 @click.command("analyze")
 @click.argument("paths", nargs=-1, required=True, type=SOURCE, metavar="PATH...")
-@click.option(
-    "--env",
-    "env_files",
-    multiple=True,
-    type=SOURCE,
-    help=(
-        "An environment dump that is not in the log (collect_env, nvidia-smi, pip list, postmortem"
-        " env)."
-    ),
-)
+@ENVIRONMENT
 @click.option(
     "--exit-code",
     is_flag=True,

@@ -4,7 +4,7 @@ In: click parameters. Out: decorators. Not here: where a report goes (`cli.repor
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -71,38 +71,33 @@ LANGUAGE: Final = click.option(
     type=click.Choice(LANGUAGES),
     default="en",
     show_default=True,
-    help="Language of the report.",
+    help="Language of what is written.",
 )
-_FORM_OPTIONS: Final = (
-    click.option(
-        "--format",
-        "form",
-        type=click.Choice(FORMS),
-        help="Format of the report (default: terminal; plain text into a pipe).",
-    ),
-    click.option(
-        "-o",
-        "--output",
-        type=OUTPUT,
-        help="Write the report to a file; its suffix tells the format.",
-    ),
-    LANGUAGE,
-    click.option(
-        "--open", "open_", is_flag=True, help="Write the HTML page and open it in the browser."
-    ),
-    click.option(
-        "--full",
-        is_flag=True,
-        help="All of the terminal report, not one screen of it (a file gets all of it anyway).",
-    ),
-    click.option(
-        "--redact/--no-redact",
-        default=None,
-        help="Replace secrets, host and user names (default: in every format but terminal).",
+REDACT: Final = click.option(
+    "--redact/--no-redact",
+    default=None,
+    help="Replace secrets, host and user names (default: in every format but terminal).",
+)
+REDACT_ALWAYS: Final = click.option(
+    "--redact/--no-redact",
+    default=True,
+    show_default=True,
+    help="Replace secrets, host and user names.",
+)
+WRITE_TO: Final = click.option("-o", "--output", type=OUTPUT, help="Write it to a file.")
+ENVIRONMENT: Final = click.option(
+    "--env",
+    "env_files",
+    multiple=True,
+    type=SOURCE,
+    help=(
+        "An environment dump that is not in the log (collect_env, nvidia-smi, pip list, postmortem"
+        " env)."
     ),
 )
-
-
+DRY_RUN: Final = click.option(
+    "--dry-run", is_flag=True, help="Print what would be sent, and send nothing."
+)
 TRUST: Final = click.option(
     "--trust-code",
     is_flag=True,
@@ -175,6 +170,65 @@ def report_options(function: Function) -> Function:
 
 def add_format_options(function: Function) -> Function:
     """Add the options that say how the report looks and where it goes."""
-    for option in reversed(_FORM_OPTIONS):
-        function = option(function)
-    return function
+    opened = click.option(
+        "--open", "open_", is_flag=True, help="Write the HTML page and open it in the browser."
+    )
+    full = click.option(
+        "--full",
+        is_flag=True,
+        help="All of the terminal report, not one screen of it (a file gets all of it anyway).",
+    )
+    return add_output_options(FORMS)(opened(full(function)))
+
+
+def add_output_options(forms: Sequence[str]) -> Callable[[Function], Function]:
+    """Give what adds the options that say in which of `forms` something is written, and where."""
+    form = click.option(
+        "--format",
+        "form",
+        type=click.Choice(forms),
+        help="Format (default: by the suffix of the file, else terminal; plain text into a pipe).",
+    )
+    return lambda function: form(WRITE_TO(LANGUAGE(REDACT(function))))
+
+
+def add_limit_options(
+    work: str,
+    *,
+    seconds: float | None = None,
+    memory: int | None = None,
+    largest: tuple[float | None, str] = (None, "MiB"),
+    workers: int | None = None,
+) -> Callable[[Function], Function]:
+    """Give what adds the limits of worker processes that do one `work` (a job, a call) at a time.
+
+    Args:
+        work: what they do, as help calls it.
+        seconds: the default of --timeout; None where settings hold it, as of the others.
+        memory: in MiB.
+        largest: with its unit.
+        workers: processes.
+    """
+    size, unit = largest
+    processes = "Processes." if workers else "Processes (default: one a core)."
+    options = (
+        ("--workers", "workers", click.IntRange(min=1), workers, processes),
+        ("--timeout", "seconds", click.FloatRange(min=1), seconds, f"Seconds for one {work}."),
+        ("--memory", "memory", click.IntRange(min=0), memory, "MiB for one process; 0: no limit."),
+        (
+            "--largest",
+            "largest",
+            click.FloatRange(min=0, min_open=True),
+            size,
+            f"{unit} of one {work}.",
+        ),
+    )
+
+    def add(function: Function) -> Function:
+        for option, name, kind, default, text in reversed(options):
+            function = click.option(
+                option, name, type=kind, default=default, show_default=True, help=text
+            )(function)
+        return function
+
+    return add

@@ -10,14 +10,14 @@ from typing import Final
 
 import click
 
-from postmortem.core.errors import PatternError, UsageError
+from postmortem.core.errors import PatternError
 from postmortem.core.message import say
 from postmortem.diagnosis.case.build import build_case
 from postmortem.diagnosis.fixes.select import select_fixes
 from postmortem.extraction.job import read
 from postmortem.interfaces.cli.messages import show
-from postmortem.interfaces.cli.options import LANGUAGE, OUTPUT, SOURCE, TRUST
-from postmortem.interfaces.cli.report_output import check_output, choose_format, write
+from postmortem.interfaces.cli.options import SOURCE, TRUST, add_output_options
+from postmortem.interfaces.cli.report_output import choose_format_among, write
 from postmortem.pipeline import get_matcher
 from postmortem.replay.rerun.requested_replay import SECONDS, replay_capsule
 from postmortem.replay.rerun.verdicts import fill_titles
@@ -101,19 +101,7 @@ _DEVICES: Final = ("auto", "cpu", "cuda")
     type=click.FloatRange(min=0),
     help="GiB that may be used; what does not fit is skipped (default: what is free).",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMS),
-    help="Format (default: by the suffix of the file, else terminal).",
-)
-@click.option("-o", "--output", type=OUTPUT, help="Write it to a file.")
-@LANGUAGE
-@click.option(
-    "--redact/--no-redact",
-    default=None,
-    help="Replace secrets, host and user names (default: in every format but terminal).",
-)
+@add_output_options(FORMS)
 def command(
     capsule: str | None,
     *,
@@ -134,12 +122,7 @@ def command(
     if capsule is None or not _is_capsule(Path(capsule)):
         show(describe_recording(capsule, language))
         return
-    check_output(output, form, open_=False)
-    form = choose_format(form, output, open_=False)
-    if form not in FORMS:
-        raise UsageError(
-            f"a replay is not written as {form}", output, f"choose one of {', '.join(FORMS)}"
-        )
+    form = choose_format_among(FORMS, form, output, "replay")
     found = replay_capsule(capsule, device=device, trust=trust_code, seconds=seconds, memory=memory)
     named = fill_titles(found, get_matcher(()).knowledge.title)
     is_hiding = form != "terminal" if redact is None else redact

@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -97,6 +97,23 @@ def choose_format(form: str | None, output: Path | None, *, open_: bool) -> str:
     if open_:
         return "html"
     return "terminal" if output is None else _SUFFIXES[output.suffix.lower()]
+
+
+def choose_format_among(
+    forms: Sequence[str], form: str | None, output: Path | None, what: str
+) -> str:
+    """Choose the format of what is written in fewer `forms` than a report.
+
+    Raises:
+        UsageError: as `check_output`, or it is not written in the form that is asked for.
+    """
+    check_output(output, form, open_=False)
+    form = choose_format(form, output, open_=False)
+    if form not in forms:
+        raise UsageError(
+            f"a {what} is not written as {form}", output, f"choose one of {', '.join(forms)}"
+        )
+    return form
 
 
 def check_output(output: Path | None, form: str | None, *, open_: bool) -> None:

@@ -1,6 +1,13 @@
-"""`postmortem triage PATH... --out DIR`."""
+"""`postmortem triage PATH... --out DIR`.
+
+In: options. Out: the folder of results; on standard error the progress (work done, speed, time
+left): one line that is drawn again on a terminal, a line now and then elsewhere. Not here: counting
+(`fleet.judging_jobs`).
+"""
 
 import os
+import sys
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
@@ -11,14 +18,78 @@ import click
 from postmortem.core.errors import MissingExtra, UsageError, install_hint
 from postmortem.core.host.streams import count_cores
 from postmortem.core.names import SHIPPED, WITHOUT
-from postmortem.interfaces.cli.messages import print_message, show
-from postmortem.interfaces.cli.options import FOLDER, LANGUAGE, PATTERNS, add_model_options
-from postmortem.interfaces.cli.triage_progress import TriageProgress
+from postmortem.interfaces.cli.messages import note, print_message, show
+from postmortem.interfaces.cli.options import (
+    FOLDER,
+    LANGUAGE,
+    PATTERNS,
+    add_limit_options,
+    add_model_options,
+)
 from postmortem.report.terminal.summary_tables import render_triage_text
 
-_MINUTES: Final = 5
-_MEMORY: Final = 4096
-_GIBIBYTES: Final = 8.0
+_ON_TERMINAL, _ELSEWHERE = 0.2, 30.0
+_HOUR, _MINUTE = 3600, 60
+_EACH: Final = 300_000
+"""Bytes that are read in the time that a job costs beside its reading."""
+_STAGES: Final = {
+    "finding": "finding jobs",
+    "reading": "reading",
+    "judging": "judging",
+    "reports": "writing reports",
+}
+
+
+class TriageProgress:
+    """Call it with what is done; `close` wipes the drawn line."""
+
+    def __init__(self) -> None:
+        """Start the clock."""
+        self._start = self._last_report = time.monotonic()
+        self._is_terminal = sys.stderr.isatty()
+        self._stage = ""
+        self._width = 0
+
+    def __call__(self, stage: str, done: int, tasks: int, size: int, whole: int) -> None:
+        """Tell how far a stage is: tasks and bytes, done and in all."""
+        now = time.monotonic()
+        if stage != self._stage:
+            self._stage, self._start, self._last_report = stage, now, now
+        if now - self._last_report < (_ON_TERMINAL if self._is_terminal else _ELSEWHERE):
+            return
+        self._last_report = now
+        text = format_progress_line(
+            _STAGES.get(stage, stage), done, tasks, size, whole, now - self._start
+        )
+        if self._is_terminal:
+            note("\r" + text.ljust(self._width))
+            self._width = len(text)
+        else:
+            print_message(text)
+
+    def close(self) -> None:
+        """Wipe the line."""
+        if self._width:
+            note("\r" + " " * self._width + "\r")
+
+
+def format_progress_line(
+    stage: str, done: int, tasks: int, size: int, whole: int, seconds: float
+) -> str:
+    """Format the progress; the remaining time is estimated from bytes plus a share for each job."""
+    text = f"{stage}: {done:,} of {tasks:,}"
+    if seconds <= 0 or not done:
+        return text
+    text += f", {done / seconds:,.1f} jobs/s, {size / 1e6 / seconds:,.1f} MB/s"
+    share = (size + done * _EACH) / (whole + tasks * _EACH)
+    return f"{text}, {_format_duration(seconds * (1 / share - 1))} left" if share else text
+
+
+def _format_duration(seconds: float) -> str:
+    whole = round(seconds)
+    if whole >= _HOUR:
+        return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE:02d} min"
+    return f"{whole // _MINUTE} min {whole % _MINUTE:02d} s" if whole >= _MINUTE else f"{whole} s"
 
 
 def _parse_shard(
@@ -63,7 +134,6 @@ def _parse_time_zone(
 )
 @click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True)
 @click.option("--address", help="Of a Ray cluster; without it Ray runs on this machine.")
-@click.option("--workers", type=click.IntRange(min=1), help="Processes; default: one a core.")
 @click.option(
     "--shard",
     callback=_parse_shard,
@@ -84,28 +154,7 @@ def _parse_time_zone(
     show_default=True,
     help="Jobs that get a page of their own: one of each group, all, none.",
 )
-@click.option(
-    "--timeout",
-    "seconds",
-    type=click.FloatRange(min=1),
-    default=60.0 * _MINUTES,
-    show_default=True,
-    help="Seconds for one job, and more for a large one.",
-)
-@click.option(
-    "--memory",
-    type=click.IntRange(min=0),
-    default=_MEMORY,
-    show_default=True,
-    help="MiB that one worker may hold; 0: no limit.",
-)
-@click.option(
-    "--largest",
-    type=click.FloatRange(min=0, min_open=True),
-    default=_GIBIBYTES,
-    show_default=True,
-    help="GiB of a job beyond which it is not read.",
-)
+@add_limit_options("job", seconds=300.0, memory=4096, largest=(8.0, "GiB"))
 @click.option(
     "--retry", "is_retried", is_flag=True, help="Judge again what could not be judged before."
 )
@@ -134,8 +183,8 @@ def command(places: tuple[str, ...], **options: Any) -> int:
         done = run_triage(config, progress)
     if done.value is not None:
         show(render_triage_text(done.value, language=options["language"]))
-    for note in done.notes:
-        print_message(note.text(options["language"]))
+    for message in done.notes:
+        print_message(message.text(options["language"]))
     return 0
 
 

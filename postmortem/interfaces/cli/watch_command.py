@@ -10,10 +10,9 @@ import click
 
 from postmortem.core.diagnosis import Ended, Noted, Warned, WatchEvent
 from postmortem.core.errors import UsageError
-from postmortem.core.names import LANGUAGES
 from postmortem.interfaces.cli import messages as say
 from postmortem.interfaces.cli.messages import note, show
-from postmortem.interfaces.cli.options import PATTERNS, SOURCE
+from postmortem.interfaces.cli.options import LANGUAGE, PATTERNS, REDACT, SOURCE
 from postmortem.interfaces.watch import alerts
 from postmortem.interfaces.watch.alerts import Address
 from postmortem.interfaces.watch.watcher import Settings, Watcher
@@ -76,19 +75,8 @@ from postmortem.report.watch_events import FORMS, EventFormatter, serialize_even
         "Format of what is written to standard output: jsonl as it comes, json when the watch ends."
     ),
 )
-@click.option(
-    "--lang",
-    "language",
-    type=click.Choice(LANGUAGES),
-    default="en",
-    show_default=True,
-    help="Language of the warnings.",
-)
-@click.option(
-    "--redact/--no-redact",
-    default=None,
-    help="Replace secrets, host and user names (default: in all but the terminal).",
-)
+@LANGUAGE
+@REDACT
 @PATTERNS
 def command(
     paths: tuple[str, ...],

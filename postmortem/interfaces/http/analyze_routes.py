@@ -22,13 +22,10 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 
 from postmortem.core.message import say
+from postmortem.fleet.one_job_worker import Received
 from postmortem.interfaces.http.api_errors import Refusal, describe_error_responses
 from postmortem.interfaces.http.request_guard import get_report_policy, select_language
-from postmortem.interfaces.http.request_worker import (
-    Received,
-    ReportOptions,
-    handle_analyze_request,
-)
+from postmortem.interfaces.http.request_worker import ReportOptions, handle_analyze_request
 from postmortem.interfaces.http.service_settings import ServiceLimits
 from postmortem.interfaces.http.service_state import Client, Service
 from postmortem.reading.bundles import make_plain_path

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 from postmortem.core.errors import InputError, PostmortemError, UsageError
 from postmortem.core.host.work_pool import WorkerLost, WorkPoolFull, WorkTooLong, WorkUndone
 from postmortem.core.message import NOTHING, Message, convert_to_message, say
+from postmortem.fleet.one_job_worker import TooLargeError, describe_failure
 from postmortem.report.plain import format_one_line
 
 _LONGEST: Final = 1000
@@ -88,30 +89,16 @@ def convert_to_refusal(error: Exception, patience: float, seconds: float) -> Ref
         return error
     if isinstance(error, WorkPoolFull):
         return build_busy_refusal(patience)
+    what = describe_failure(error, seconds)
     if isinstance(error, WorkTooLong):
-        return Refusal(
-            504,
-            say("not done after {seconds:,.0f} s", seconds=seconds),
-            "limits.seconds",
-            say("send fewer or smaller files"),
-        )
+        return Refusal(504, what, "limits.seconds", say("send fewer or smaller files"))
     if isinstance(error, WorkerLost):
-        return Refusal(
-            500,
-            say("the process that did this ended in the middle of it; the service goes on"),
-            "limits.memory_mib",
-            say("if it wanted too much memory, send fewer or smaller files"),
-        )
+        mend = say("if it wanted too much memory, send fewer or smaller files")
+        return Refusal(500, what, "limits.memory_mib", mend)
     if isinstance(error, InputError | UsageError):
-        return Refusal(
-            422, convert_to_message(error.what), error.where, convert_to_message(error.mend)
-        )
-    return Refusal(
-        500,
-        say("internal error: {kind}", kind=type(error).__name__),
-        "",
-        say("look at the log of the service"),
-    )
+        status = 413 if isinstance(error, TooLargeError) else 422
+        return Refusal(status, what, error.where, convert_to_message(error.mend))
+    return Refusal(500, what, "", say("look at the log of the service"))
 
 
 def build_busy_refusal(seconds: float) -> Refusal:

@@ -11,7 +11,6 @@ import hashlib
 import hmac
 import os
 import secrets
-import stat
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from postmortem.core.errors import UsageError
+from postmortem.core.host.secrets import is_open_to_others
 
 VARIABLE: Final = "POSTMORTEM_SERVICE_TOKENS"
 """Tokens, parted by white space."""
@@ -105,12 +105,12 @@ def load_tokens(path: Path | None) -> AccessTokens:
 
 def _read_token_file(path: Path) -> str:
     try:
-        mode = path.stat().st_mode
+        is_open = is_open_to_others(path)
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is no text in UTF-8"
         raise UsageError(f"the file of tokens cannot be read: {why}", path, "check it") from error
-    if mode & (stat.S_IRWXO | stat.S_IWGRP):
+    if is_open:
         raise UsageError("others may read or write the file of tokens", path, f"chmod 600 {path}")
     return text
 

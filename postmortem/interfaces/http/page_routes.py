@@ -1,7 +1,7 @@
 """The pages of the service: pasting a log, signing in, triages, their groups and jobs.
 
 In: requests of browsers. Out: pages, made when they are asked for. Not here: JSON
-(`http.triage_routes`), the work (`http.store_worker`), the content of a page (`page.service_page`).
+(`http.triage_routes`), the work (`http.request_worker`), what is on a page (`page.service_page`).
 """
 
 import time
@@ -23,9 +23,13 @@ from postmortem.interfaces.http.request_guard import (
     get_triage_policy,
     select_language,
 )
-from postmortem.interfaces.http.request_worker import ReportOptions
+from postmortem.interfaces.http.request_worker import (
+    ReportOptions,
+    group,
+    render_job_report,
+    render_triage_overview,
+)
 from postmortem.interfaces.http.service_state import COOKIE, Reader, Service, get_client_address
-from postmortem.interfaces.http.store_worker import group, render_job_report, render_triage_overview
 from postmortem.interfaces.http.triage_routes import (
     GroupName,
     LanguageQuery,

@@ -1,7 +1,7 @@
 """Settings of the service: address, access and limits.
 
 In: a file of settings. Out: `ServiceSettings`, checked, or one error that names every fault. Not
-here: the tokens themselves (`http.client_access`), options (`cli.serve_command`).
+here: the tokens themselves (`http.client_access`), options (`cli.server_commands`).
 """
 
 from collections.abc import Iterable, Mapping

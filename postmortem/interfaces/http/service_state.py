@@ -2,8 +2,8 @@
 
 In: settings, tokens; a request. Out: `ServiceState`; work done in one of its processes, unless the
 client goes away meanwhile; a name for the client, by which its requests are counted. Not here: the
-work (`http.request_worker`), the tokens (`http.client_access`), Host and Origin
-(`http.request_guard`).
+work (`fleet.one_job_worker`, `http.request_worker`), the tokens (`http.client_access`), Host and
+Origin (`http.request_guard`).
 
 A client is known by a token, by the session of a browser, else by its address.
 """
@@ -21,6 +21,7 @@ from fastapi.security import HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 
 from postmortem.core.host.work_pool import WorkerLost, WorkPool
+from postmortem.fleet.one_job_worker import JudgeSettings
 from postmortem.fleet.store import open_store
 from postmortem.interfaces.http.api_errors import (
     UNDONE,
@@ -36,7 +37,7 @@ from postmortem.interfaces.http.client_access import (
     ReaderSessions,
     WorkSlots,
 )
-from postmortem.interfaces.http.request_worker import JudgeSettings, get_ready
+from postmortem.interfaces.http.request_worker import start_worker
 from postmortem.interfaces.http.service_settings import ServiceSettings
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class ServiceState:
         )
         most = limits.workers + limits.waiting
         pool = WorkPool(
-            functools.partial(get_ready, judging),
+            functools.partial(start_worker, judging),
             workers=limits.workers,
             seconds=limits.seconds,
             most=most,

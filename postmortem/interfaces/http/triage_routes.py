@@ -1,7 +1,7 @@
 """The triages of a store as JSON, under `/api/triages`: models of query and response, routes.
 
 In: numbers, filters. Out: JSON; values that FastAPI checks, describes and writes. Not here: the
-work (`http.store_worker`), pages for people (`http.page_routes`), SQL (`store.job_records`).
+work (`http.request_worker`), pages for people (`http.page_routes`), SQL (`store.job_records`).
 """
 
 import asyncio
@@ -22,9 +22,13 @@ from postmortem.interfaces.http.api_errors import (
     describe_error_responses,
 )
 from postmortem.interfaces.http.request_guard import select_language
-from postmortem.interfaces.http.request_worker import ReportOptions
+from postmortem.interfaces.http.request_worker import (
+    ReportOptions,
+    group,
+    render_job_report,
+    render_triage_overview,
+)
 from postmortem.interfaces.http.service_state import Reader, Service, ServiceState
-from postmortem.interfaces.http.store_worker import group, render_job_report, render_triage_overview
 
 _LARGEST: Final = 2**31 - 1
 Number = Annotated[int, Path(ge=1, le=_LARGEST)]

@@ -5,32 +5,27 @@ it is answered (`bots`), trackers (`trackers`). A delivery needs no token: its s
 """
 
 import asyncio
-import concurrent.futures
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Final
+from typing import Final
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from postmortem.core.errors import UsageError
-from postmortem.core.host.work_pool import WorkPoolFull
 from postmortem.core.message import say
 from postmortem.interfaces.bots.answering import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
 from postmortem.interfaces.bots.delivery_intake import Reception
-from postmortem.interfaces.bots.judged_log import JudgeBusy, JudgedLog, NotJudged
+from postmortem.interfaces.bots.verdict_finder import Judge
 from postmortem.interfaces.http.api_errors import (
     ErrorAnswer,
     Refusal,
     build_busy_refusal,
-    convert_to_refusal,
 )
-from postmortem.interfaces.http.request_worker import render_article_for_bot, run_bot_analysis
 from postmortem.interfaces.http.service_settings import ServiceSettings
 from postmortem.interfaces.http.service_state import Service, ServiceState
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
-from postmortem.interfaces.trackers.tracker_protocol import NamedLog, Tracker
+from postmortem.interfaces.trackers.tracker_protocol import Tracker
 
 _MOST: Final = 25 << 20
 """Bytes of a delivery: GitHub sends no more."""
@@ -75,7 +70,8 @@ class ServiceBot:
     async def answer_until_stopped(self, service: ServiceState) -> None:
         """Answer until the service ends."""
         assert service.store is not None  # noqa: S101 -- `create_bot` has refused
-        judge = _PoolJudge(service, asyncio.get_running_loop())
+        loop = asyncio.get_running_loop()
+        judge = Judge(service.pool, service.judging, loop, lambda: service.is_ending)
         self._loop = AnsweringLoop(service.store, self._trackers, judge, self._settings)
         self._loop.start()
         try:
@@ -133,42 +129,3 @@ def create_bot(settings: ServiceSettings) -> ServiceBot | None:
         name: create_tracker(name, entry.own()) for name, entry in settings.bots.trackers.items()
     }
     return ServiceBot(settings.bots, trackers)
-
-
-class _PoolJudge:
-    """Has logs judged in the processes of the service, for the threads of the bot."""
-
-    def __init__(self, service: ServiceState, loop: asyncio.AbstractEventLoop) -> None:
-        self._service, self._loop = service, loop
-
-    def judge(self, logs: Sequence[NamedLog], language_code: str, longest: int) -> JudgedLog:
-        """Judge logs."""
-        found: JudgedLog = self._done(run_bot_analysis, tuple(logs), language_code, longest)
-        return found
-
-    def explain(self, name: str, language_code: str) -> str | None:
-        """Give an article."""
-        found: str | None = self._done(render_article_for_bot, name, language_code)
-        return found
-
-    def _done(self, work: Callable[..., Any], *args: Any) -> Any:
-        """Wait for work in a process.
-
-        Raises:
-            NotJudged: it was not done.
-        """
-        doing: Coroutine[Any, Any, Any] = self._service.pool.run(work, self._service.judging, *args)
-        try:
-            waiting = asyncio.run_coroutine_threadsafe(doing, self._loop)
-        except RuntimeError:  # the service has ended
-            doing.close()
-            raise JudgeBusy("ending") from None
-        try:
-            return waiting.result()
-        except (WorkPoolFull, concurrent.futures.CancelledError):
-            raise JudgeBusy("busy") from None
-        except Exception as error:  # noqa: BLE001 -- whatever a log does is told, and ends nothing
-            if self._service.is_ending:  # its processes are ended in the middle of their work
-                raise JudgeBusy("ending") from None
-            refusal = convert_to_refusal(error, 1.0, self._service.settings.limits.seconds)
-            raise NotJudged(refusal.texts[0]) from None

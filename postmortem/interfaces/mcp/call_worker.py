@@ -14,8 +14,7 @@ from typing import Any, Final
 from postmortem.api import Report
 from postmortem.core.diagnosis import Analysis
 from postmortem.core.errors import UsageError
-from postmortem.core.host.helper_process import restrict_memory
-from postmortem.core.names import SHIPPED
+from postmortem.fleet.one_job_worker import WorkerSettings, get_ready
 from postmortem.fleet.search.finding import require_one_job
 from postmortem.interfaces.compare import compare_analyses
 from postmortem.interfaces.mcp.tool_models import (
@@ -25,7 +24,7 @@ from postmortem.interfaces.mcp.tool_models import (
     ShareRequest,
 )
 from postmortem.interfaces.share import build_minimal_excerpt
-from postmortem.pipeline import get_matcher, prepare
+from postmortem.pipeline import get_matcher
 from postmortem.pipeline import run_pipeline as analysis_of
 from postmortem.reading.discover import find_candidates
 from postmortem.reading.sources import LogSource, Stream
@@ -50,15 +49,9 @@ _EXPLAINED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class CallSettings:
+class CallSettings(WorkerSettings):
     """What every call is done with."""
 
-    patterns: tuple[str, ...] = ()
-    """Further folders of rules."""
-    model: str | None = SHIPPED
-    """A text classifier's file, an empty string for the package's, None for none."""
-    memory: int = 4096
-    """MiB that a process may hold; 0 for no limit."""
     largest: int = 2048 * _MIB
     """Bytes of all files of a call together, as they are stored."""
     is_redacted: bool = True
@@ -76,11 +69,9 @@ class CallReply:
     """Longer texts that were asked for."""
 
 
-@functools.lru_cache(maxsize=1)
-def get_ready(settings: CallSettings) -> None:
-    """Load rules and model once in a process, and limit its memory."""
-    prepare(settings.patterns, settings.model)
-    restrict_memory(settings.memory)
+def start_worker(settings: CallSettings) -> None:
+    """Get a process ready; what calls need is imported by then, before memory is limited."""
+    get_ready(settings)
 
 
 def handle_analyze(

@@ -1,7 +1,7 @@
 """The server: tools of postmortem over the Model Context Protocol, on standard input and output.
 
 In: messages of a client. Out: answers; each call is done in a worker process, and its failure is a
-reply. Not here: the work (`mcp.call_worker`), which paths may be read (`mcp.allowed_folders`).
+reply. Not here: the work (`mcp.call_worker`), which paths may be read (`mcp.tool_models`).
 
 The protocol is that of the official SDK, whose transport also keeps stray output off the wire. The
 client's roots are asked for anew in each call that names a path; clients of the older protocols are
@@ -41,9 +41,8 @@ from pydantic import BaseModel, ValidationError
 from postmortem.core.errors import InputError, PostmortemError, UsageError
 from postmortem.core.host.work_pool import WorkerLost, WorkPool, WorkPoolFull, WorkTooLong
 from postmortem.interfaces.mcp import call_worker, tool_models
-from postmortem.interfaces.mcp.allowed_folders import AllowedFolders
-from postmortem.interfaces.mcp.call_worker import CallReply, CallSettings, get_ready
-from postmortem.interfaces.mcp.tool_models import ToolRequest
+from postmortem.interfaces.mcp.call_worker import CallReply, CallSettings
+from postmortem.interfaces.mcp.tool_models import AllowedFolders, ToolRequest
 from postmortem.report.assistant import ASSISTANT, wrap_untrusted_text
 from postmortem.report.plain import format_one_line
 from postmortem.report.wire import get_tool_version
@@ -115,9 +114,9 @@ class CallPool:
 
     def __init__(self, settings: CallSettings, *, workers: int, seconds: float) -> None:
         """Take how many calls run at a time, and how long one may take."""
-        self._settings, self._seconds = settings, seconds
+        self._settings = settings
         self._pool = WorkPool(
-            functools.partial(get_ready, settings),
+            functools.partial(call_worker.start_worker, settings),
             workers=workers,
             seconds=seconds,
             most=_WAITING * workers,
@@ -143,7 +142,7 @@ class CallPool:
             ) from error
         except WorkTooLong as error:
             raise UsageError(
-                f"not done after {self._seconds:,.0f} s",
+                f"not done after {self._pool.seconds:,.0f} s",
                 "",
                 "name fewer or smaller files, or allow more: postmortem mcp --timeout SECONDS",
             ) from error

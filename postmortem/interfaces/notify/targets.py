@@ -7,8 +7,6 @@ stored (`env:NAME`, `file:PATH`), never the secret itself: other users of a mach
 line.
 """
 
-import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +16,7 @@ import platformdirs
 import yaml
 
 from postmortem.core.errors import UsageError
+from postmortem.core.host.secrets import is_open_to_others, read_secret
 from postmortem.core.names import LANGUAGES
 from postmortem.interfaces.notify.webhooks import KINDS, WebhookAddress
 
@@ -29,7 +28,6 @@ _KEYS: Final = frozenset({"kind", "url", "secret", "lang"})
 _LARGEST: Final = 1 << 20
 _EXAMPLE: Final = "export POSTMORTEM_WEBHOOK=https://…"
 _MEND: Final = "write it as docs/notify.md shows"
-_PLACE: Final = "write env:NAME of a variable of the environment, or file:PATH"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,42 +77,12 @@ def find_target(
     if name not in KINDS:
         known = ", ".join([*KINDS, *entries])
         raise UsageError(f"there is no target {name!r}", path or "", f"one of: {known}")
-    return Target(name, *_get_default_address(url, secret, environment))
-
-
-def _get_default_address(
-    url: str, secret: str, environment: Mapping[str, str]
-) -> tuple[WebhookAddress, str]:
-    """Give address and signing key from where the user says they stand, or else from the usual."""
-    text = _read_secret(url or URL, environment, Path())
-    if not text and not url:
-        raise UsageError("the address of the webhook is not known", URL, _EXAMPLE)
-    signing = _read_secret(secret or SECRET, environment, Path())
-    if secret and not signing:
-        raise UsageError("there is no secret", secret, "put it there")
-    return WebhookAddress(text, url or URL), signing
-
-
-def _read_secret(place: str, environment: Mapping[str, str], folder: Path) -> str:
-    """Read a secret where it stands; nothing if its variable is not set.
-
-    Raises:
-        UsageError: the place is none, or the file cannot be read; no secret is repeated.
-    """
-    kind, _, rest = place.partition(":")
-    if kind == "env" and rest:
-        return environment.get(rest, "").strip()
-    if kind != "file" or not rest:
-        raise UsageError("this does not say where a secret stands", "", _PLACE)
-    path = folder / Path(rest).expanduser()
-    try:
-        text = path.read_bytes()[:_LARGEST].decode("utf-8-sig").strip()
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "no text"
-        raise UsageError(f"the file cannot be read: {why}", path, "name another one") from None
-    if not text or "\n" in text:
-        raise UsageError("the file does not hold one line", path, "put the secret alone into it")
-    return text
+    what = "the address of the webhook"
+    text = read_secret(url or URL, what, environment, is_needed=bool(url))
+    if not text:
+        raise UsageError(f"{what} is not known", URL, _EXAMPLE)
+    signing = read_secret(secret or SECRET, "the secret", environment, is_needed=bool(secret))
+    return Target(name, WebhookAddress(text, url or URL), signing)
 
 
 def _find_targets_file(named: Path | None, environment: Mapping[str, str]) -> Path | None:
@@ -153,7 +121,7 @@ def _from_entry(
         WebhookAddress(url, where),
         secret,
         entry.get("lang"),
-        is_open=(url_is_literal or secret_is_literal) and _is_readable_by_others(path),
+        is_open=(url_is_literal or secret_is_literal) and is_open_to_others(path),
     )
 
 
@@ -175,11 +143,4 @@ def _read_entry_value(
     value = entry.get(key, "")
     if not value.startswith(("env:", "file:")):
         return value, bool(value)
-    found = _read_secret(value, environment, folder)
-    if not found:
-        raise UsageError(f"the {key} is empty", f"{where}, {value}", "put it there")
-    return found, False
-
-
-def _is_readable_by_others(path: Path) -> bool:
-    return os.name == "posix" and bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
+    return read_secret(value, f"the {key} of {where}", environment, folder), False

@@ -9,7 +9,7 @@ import hmac
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from threading import Lock
+from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -28,7 +28,12 @@ from postmortem.interfaces.trackers.github_api import (
     parse_user,
 )
 from postmortem.interfaces.trackers.guarded_fetch import GuardedFetch
-from postmortem.interfaces.trackers.tracker_checks import parse_path_id, read_webhook_secret
+from postmortem.interfaces.trackers.tracker_checks import (
+    MOST_JOBS,
+    NO_LOGS,
+    TrackerBase,
+    parse_path_id,
+)
 from postmortem.interfaces.trackers.tracker_protocol import (
     ISSUE,
     IssueComment,
@@ -38,7 +43,6 @@ from postmortem.interfaces.trackers.tracker_protocol import (
     NamedLog,
     NotThere,
     Tracker,
-    TrackerEvent,
     TrackerUser,
 )
 
@@ -63,8 +67,7 @@ _ATTACHED: Final = compile_lazily(
     re.ASCII,
 )
 _GIST: Final = compile_lazily(r"/[\w-]{1,60}/[0-9a-f]{20,40}", re.ASCII)
-_NO_LOG: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".mp4", ".mov")
-_NO_TEXT: Final = (".webm", ".pdf", ".docx", ".pptx", ".xlsx")
+_parse_id: Final = partial(parse_path_id, tracker="GitHub")
 
 
 def iter_attachments(text: str, web_url: str) -> Iterator[LinkedFile]:
@@ -74,7 +77,7 @@ def iter_attachments(text: str, web_url: str) -> Iterator[LinkedFile]:
         path = link.removeprefix(web_url)
         if path != link and (found := _ATTACHED.fullmatch(path)):
             name = unquote(found[1] or found[2])
-            if not name.lower().endswith((*_NO_LOG, *_NO_TEXT)):
+            if not name.lower().endswith(NO_LOGS):
                 yield LinkedFile(name, link)
         path = link.removeprefix(_GISTS)
         if path != link and web_url == PUBLIC_WEB and _GIST.fullmatch(path):
@@ -82,24 +85,21 @@ def iter_attachments(text: str, web_url: str) -> Iterator[LinkedFile]:
 
 
 _WRITERS: Final = frozenset({"admin", "maintain", "write", "triage"})
-_MOST_JOBS: Final = 10
 
 
-class GithubTracker:
+class GithubTracker(TrackerBase):
     """GitHub under one identity."""
 
     longest = 65_536
+    event = staticmethod(parse_event)
 
     def __init__(self, name: str, settings: GithubSettings) -> None:
-        self.name = name
+        super().__init__(name, settings.secret)
         self._settings = settings
-        self._secret = read_webhook_secret(settings.secret)
         self._calls = GithubCalls(settings)
         own = "" if settings.web_url == PUBLIC_WEB else settings.web_url
         self._files = GuardedFetch((*FILE_HOSTS, *settings.file_hosts), own)
         self._jobs = GuardedFetch((*JOB_HOSTS, *settings.file_hosts), own)
-        self._lock = Lock()
-        self._myself: TrackerUser | None = None
 
     def is_authentic(self, headers: Mapping[str, str], body: bytes) -> bool:
         """Compare the signature."""
@@ -109,20 +109,9 @@ class GithubTracker:
         wanted = "sha256=" + hmac.new(self._secret, body, hashlib.sha256).hexdigest()
         return hmac.compare_digest(wanted.encode(), signature.encode("utf-8", "replace"))
 
-    def event(self, headers: Mapping[str, str], body: bytes) -> TrackerEvent:
-        """Read a delivery."""
-        return parse_event(headers, body)
-
     def linked_files(self, _place: IssuePlace, text: str) -> Sequence[LinkedFile]:
         """Give what is attached, and gists."""
         return list(dict.fromkeys(iter_attachments(text, self._settings.web_url)))
-
-    def myself(self) -> TrackerUser:
-        """Ask once who this is."""
-        with self._lock:
-            if self._myself is None:
-                self._myself = self._fetch_identity()
-            return self._myself
 
     def is_member(self, project: str, account: TrackerUser) -> bool:
         """Say whether somebody has more than the right to read."""
@@ -162,7 +151,7 @@ class GithubTracker:
         path = f"/repos/{project}/actions/runs/{_parse_id(run)}/jobs"
         jobs = self._calls.iter_pages(path, project, "jobs", filter="latest")
         failed = [job for job in jobs if job.get("conclusion") in FAILURES]
-        for job in failed[:_MOST_JOBS]:
+        for job in failed[:MOST_JOBS]:
             with suppress(NotThere):  # logs are kept for a while only
                 where = self._calls.send(
                     "GET", f"/repos/{project}/actions/jobs/{int(job['id'])}/logs", project
@@ -218,10 +207,6 @@ class GithubTracker:
 
 def _build_comment_path(place: IssuePlace, identity: str) -> str:
     return f"/repos/{place.project}/issues/comments/{_parse_id(identity)}"
-
-
-def _parse_id(text: str) -> int:
-    return parse_path_id(text, "GitHub")
 
 
 def open_tracker(name: str, settings: Mapping[str, Any]) -> Tracker:

@@ -12,7 +12,7 @@ import hmac
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from threading import Lock
+from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -31,9 +31,11 @@ from postmortem.interfaces.trackers.gitlab_api import (
 )
 from postmortem.interfaces.trackers.guarded_fetch import GuardedFetch
 from postmortem.interfaces.trackers.tracker_checks import (
+    MOST_JOBS,
+    NO_LOGS,
+    TrackerBase,
     parse_path_id,
     read_secret,
-    read_webhook_secret,
 )
 from postmortem.interfaces.trackers.tracker_protocol import (
     REQUEST,
@@ -45,7 +47,6 @@ from postmortem.interfaces.trackers.tracker_protocol import (
     NotThere,
     Tracker,
     TrackerError,
-    TrackerEvent,
     TrackerUser,
 )
 
@@ -54,8 +55,7 @@ _UPLOAD: Final = compile_lazily(
     r"(?<!/)/uploads/(?P<secret>[0-9a-f]{32})/(?P<name>[^\s()<>\[\]\"'`/?#]{1,200})",
     re.ASCII,
 )
-_NO_LOG: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".mp4", ".mov")
-_NO_TEXT: Final = (".webm", ".pdf", ".docx", ".pptx", ".xlsx")
+_parse_id: Final = partial(parse_path_id, tracker="GitLab")
 
 
 def iter_uploads(text: str, project: str, server: str, base: str) -> Iterator[LinkedFile]:
@@ -71,23 +71,23 @@ def iter_uploads(text: str, project: str, server: str, base: str) -> Iterator[Li
         before, name = match["before"], unquote(match["name"].rstrip(".,;:!?*_"))
         is_own = not before.startswith("http") or before.startswith(f"{server}/")
         is_name = name not in {"", ".", ".."} and "/" not in name
-        if is_own and is_name and not name.lower().endswith((*_NO_LOG, *_NO_TEXT)):
+        if is_own and is_name and not name.lower().endswith(NO_LOGS):
             path = f"{project_path(project)}/uploads/{match['secret']}/{quote(name, safe='')}"
             yield LinkedFile(name, base + path)
 
 
 _REPORTER: Final = 20
 """The least role that cares for issues."""
-_MOST_JOBS: Final = 10
 _REQUEST_REF: Final = compile_lazily(
     r"refs/merge-requests/(\d{1,18})/(?:head|merge|train)", re.ASCII
 )
 
 
-class GitlabTracker:
+class GitlabTracker(TrackerBase):
     """GitLab under one identity."""
 
     longest = 1_000_000
+    event = staticmethod(parse_event)
 
     def __init__(self, name: str, settings: GitlabSettings) -> None:
         """Take the settings.
@@ -95,14 +95,11 @@ class GitlabTracker:
         Raises:
             UsageError: a secret is missing, or is none.
         """
-        self.name = name
+        super().__init__(name, settings.secret)
         self._server = settings.api_url
-        self._secret = read_webhook_secret(settings.secret)
         self._signing = None if settings.signing is None else _load_webhook_signer(settings.signing)
         self._calls = GitlabCalls(settings)
         self._files = GuardedFetch(settings.file_hosts, settings.api_url)
-        self._lock = Lock()
-        self._myself: TrackerUser | None = None
 
     def is_authentic(self, headers: Mapping[str, str], body: bytes) -> bool:
         """Compare the secret token, and the signature; whichever is set must hold."""
@@ -113,21 +110,10 @@ class GitlabTracker:
             return False
         return self._signing is None or _is_signed(self._signing, headers, body)
 
-    def event(self, headers: Mapping[str, str], body: bytes) -> TrackerEvent:
-        """Read a delivery."""
-        return parse_event(headers, body)
-
     def linked_files(self, place: IssuePlace, text: str) -> Sequence[LinkedFile]:
         """Give what is uploaded."""
         found = iter_uploads(text, place.project, self._server, self._calls.base)
         return list(dict.fromkeys(found))
-
-    def myself(self) -> TrackerUser:
-        """Ask once who this is."""
-        with self._lock:
-            if self._myself is None:
-                self._myself = parse_user(self._calls.get("/user"))
-            return self._myself
 
     def is_member(self, project: str, account: TrackerUser) -> bool:
         """Say whether somebody has more than the right to read, by invitation or by a group."""
@@ -182,7 +168,7 @@ class GitlabTracker:
         path = project_path(project)
         jobs = self._calls.iter_pages(f"{path}/pipelines/{_parse_id(run)}/jobs", scope="failed")
         failed = [job for job in jobs if not job.get("allow_failure")]
-        for job in failed[:_MOST_JOBS]:
+        for job in failed[:MOST_JOBS]:
             where = f"{self._calls.base}{path}/jobs/{_parse_id(str(job.get('id')))}/trace"
             with suppress(NotThere):  # logs can be erased
                 yield NamedLog(str(job.get("name", "")), self._fetched(where, most, end=True))
@@ -215,6 +201,9 @@ class GitlabTracker:
     def close(self) -> None:
         """Release connections."""
         self._calls.close()
+
+    def _fetch_identity(self) -> TrackerUser:
+        return parse_user(self._calls.get("/user"))
 
     def _note(self, place: IssuePlace, value: Any) -> IssueComment:
         note = note_of(place, value, self._server)
@@ -263,10 +252,6 @@ def _build_issue_path(place: IssuePlace) -> str:
 
 def _note_path(place: IssuePlace, identity: str) -> str:
     return f"{_build_issue_path(place)}/notes/{_parse_id(identity)}"
-
-
-def _parse_id(text: str) -> int:
-    return parse_path_id(text, "GitLab")
 
 
 def open_tracker(name: str, settings: Mapping[str, Any]) -> Tracker:

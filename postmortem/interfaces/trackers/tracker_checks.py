@@ -1,4 +1,4 @@
-"""Check what every tracker is given: secrets and addresses in its settings, answers of its server.
+"""What trackers share: a base, checks of their settings, secrets and the answers of their servers.
 
 In: texts of the settings, `env:NAME` or `file:PATH`; parsed JSON, headers. Out: the same, checked;
 a secret, hidden in representations; objects, ids, how long to wait. Not here: which settings and
@@ -8,16 +8,16 @@ secrets there are, the shapes of one tracker (`github_api`, `gitlab_api`), addre
 A secret written into the settings themselves is refused: those are shown and passed on.
 """
 
-import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from pathlib import Path
+from threading import Lock
 from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import AfterValidator, BaseModel, SecretStr, ValidationError
 
-from postmortem.core.errors import UsageError
+from postmortem.core.host import secrets
 from postmortem.core.host.machine import is_loopback
-from postmortem.interfaces.trackers.tracker_protocol import TrackerError
+from postmortem.interfaces.trackers.tracker_protocol import TrackerError, TrackerUser
 
 
 def check_server_address(address: str, example: str) -> str:
@@ -35,14 +35,9 @@ def check_server_address(address: str, example: str) -> str:
     return f"{scheme}://{rest}"
 
 
-_MOST: Final = 64 * 1024
-_MEND: Final = "write env:NAME of a variable of the environment, or file:PATH"
-
-
 def _check_secret_reference(named: str) -> str:
-    kind, colon, rest = named.partition(":")
-    if kind not in {"env", "file"} or not colon or not rest.strip():
-        raise ValueError(_MEND)  # what stands there may be the secret: it is not repeated
+    if not secrets.is_place(named):
+        raise ValueError(secrets.PLACE)  # what stands there may be the secret: it is not repeated
     return named
 
 
@@ -51,38 +46,42 @@ SecretName = Annotated[str, AfterValidator(_check_secret_reference)]
 
 
 def read_secret(named: str, what: str) -> SecretStr:
-    """Read a secret; blanks and line breaks around it are no part of it.
-
-    Args:
-        named: `env:NAME` or `file:PATH`.
-        what: what the secret is, for the error.
+    """Read a secret from `env:NAME` or `file:PATH`; errors say `what` it is.
 
     Raises:
         UsageError: there is none.
     """
-    kind, _, rest = named.partition(":")
-    if kind == "env":
-        text = os.environ.get(rest, "")
-    else:
-        try:
-            with Path(rest).expanduser().open(encoding="utf-8") as file:
-                text = file.read(_MOST)
-        except (OSError, UnicodeDecodeError):
-            raise UsageError(f"{what} cannot be read", named, _MEND) from None
-    if not text.strip():
-        raise UsageError(f"{what} is empty", named, _MEND)
-    return SecretStr(text.strip())
+    return SecretStr(secrets.read_secret(named, what))
 
 
-def read_webhook_secret(named: str | None) -> bytes | None:
-    """Read what deliveries are checked with; None if nothing is named.
+NO_LOGS: Final = (
+    *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".mp4", ".mov"),
+    *(".webm", ".pdf", ".docx", ".pptx", ".xlsx"),
+)
+"""Suffixes of attached files that are no logs."""
+MOST_JOBS: Final = 10
 
-    Raises:
-        UsageError: there is none.
-    """
-    if named is None:
-        return None
-    return read_secret(named, "the webhook's secret").get_secret_value().encode()
+
+class TrackerBase(ABC):
+    """What a tracker has, whatever its server is: a name, a webhook's secret, an identity."""
+
+    def __init__(self, name: str, secret: str | None) -> None:
+        """Take the name, and where the webhook's secret stands; UsageError if it does not."""
+        self.name = name
+        what = "the webhook's secret"
+        self._secret = secrets.read_secret(secret, what).encode() if secret else None
+        self._lock = Lock()
+        self._myself: TrackerUser | None = None
+
+    def myself(self) -> TrackerUser:
+        """Ask once who this is."""
+        with self._lock:
+            self._myself = self._myself or self._fetch_identity()
+            return self._myself
+
+    @abstractmethod
+    def _fetch_identity(self) -> TrackerUser:
+        """Ask who this is."""
 
 
 _Kind = TypeVar("_Kind", bound=BaseModel)

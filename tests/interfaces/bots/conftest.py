@@ -1,6 +1,6 @@
 """A bot in this process: the real client, the real store, the real judging."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,38 +9,32 @@ import pytest
 
 from postmortem.core.errors import PostmortemError
 from postmortem.core.message import convert_to_message
+from postmortem.fleet.one_job_worker import JudgeSettings
 from postmortem.fleet.store import open_store
 from postmortem.fleet.store.opened_store import Store
 from postmortem.interfaces.bots.answering import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
 from postmortem.interfaces.bots.delivery_intake import Reception
-from postmortem.interfaces.bots.judged_log import JudgedLog, NotJudged
-from postmortem.interfaces.http.request_worker import (
-    JudgeSettings,
-    render_article_for_bot,
-    run_bot_analysis,
-)
+from postmortem.interfaces.bots.verdict_finder import Judge, NotJudged
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
-from postmortem.interfaces.trackers.tracker_protocol import NamedLog, Tracker
+from postmortem.interfaces.trackers.tracker_protocol import Tracker
 from tests.interfaces.bots.deliveries import SECRET, signed
 from tests.interfaces.bots.standin_github import PROJECT, TOKEN, StandIn, serving
 
 
-class HereJudge:
+class HereJudge(Judge):
     """Does in this process, with small bounds, what a process of the service does."""
 
     settings = JudgeSettings(model=None, memory=0, unpacked=8 << 20, unpacked_free=4 << 20)
 
-    def judge(self, logs: Sequence[NamedLog], language_code: str, longest: int) -> JudgedLog:
-        """Judge."""
+    def __init__(self) -> None:
+        """Take no processes."""
+
+    def _run(self, work: Callable[..., Any], *args: Any) -> Any:
         try:
-            return run_bot_analysis(self.settings, logs, language_code, longest)
+            return work(self.settings, *args)
         except PostmortemError as error:
             raise NotJudged(convert_to_message(error.what)) from error
-
-    def explain(self, name: str, language_code: str) -> str | None:
-        """Give an article."""
-        return render_article_for_bot(self.settings, name, language_code)
 
 
 @dataclass

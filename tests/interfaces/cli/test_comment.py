@@ -25,7 +25,7 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
-    monkeypatch.setattr("postmortem.interfaces.cli.comment_command._PAUSES", (0.0, 0.0))
+    monkeypatch.setattr("postmortem.interfaces.cli.sending_commands._PAUSES", (0.0, 0.0))
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.interfaces.cli.triage_progress import format_progress_line
+from postmortem.interfaces.cli.triage_command import format_progress_line
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from postmortem.core.errors import InputError, PostmortemError, UsageError
-from postmortem.interfaces.mcp.allowed_folders import AllowedFolders
+from postmortem.interfaces.mcp.tool_models import AllowedFolders
 
 
 @pytest.fixture

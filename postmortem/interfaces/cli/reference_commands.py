@@ -1,4 +1,8 @@
-"""`postmortem explain ID`: what the rules know of a cause, message, condition, shape or fix."""
+"""`postmortem explain ID`, `postmortem schema`: look up what the rules know, the form of reports.
+
+In: an id of a cause, message, condition, anomaly or fix; the name of a schema. Out: an article, a
+JSON Schema. Not here: their content (`report.manual`, `report.wire`).
+"""
 
 import os
 import shutil
@@ -13,6 +17,7 @@ from postmortem.interfaces.cli.messages import show
 from postmortem.interfaces.cli.options import LANGUAGE, PATTERNS
 from postmortem.report.manual.articles import render_article, render_contents
 from postmortem.report.manual.entries import find_entry
+from postmortem.report.wire import read_schema
 from postmortem.rules.base import load_compiled_rules
 
 
@@ -20,7 +25,7 @@ from postmortem.rules.base import load_compiled_rules
 @click.argument("name", metavar="[ID]", required=False)
 @PATTERNS
 @LANGUAGE
-def command(name: str | None, *, patterns: tuple[Path, ...], language: str) -> None:
+def explain_command(name: str | None, *, patterns: tuple[Path, ...], language: str) -> None:
     """Tell what the rules know of an ID that a report names.
 
     A cause, a message (signature), a condition, a shape, a fix or an advisory; without ID all
@@ -41,3 +46,12 @@ def _render_for_terminal(text: str) -> str:
     with console.capture() as shown:
         console.print(Markdown(text, hyperlinks=False))
     return shown.get()
+
+
+@click.command("schema")
+@click.argument(
+    "name", type=click.Choice(["report", "evaluation", "triage", "notice"]), default="report"
+)
+def schema_command(name: str) -> None:
+    """Print the JSON Schema of the report, or of what `evaluate`, `triage` or `notify` write."""
+    show(read_schema(name))
