@@ -39,7 +39,7 @@ from postmortem.extraction.formats.losses import (
     is_of_training,
 )
 from postmortem.extraction.formats.record_parts import name_of_split
-from postmortem.extraction.formats.tables import TABLE_PRODUCER as TABLE
+from postmortem.extraction.formats.tables import TABLE_PRODUCER
 from postmortem.extraction.kept_lines import RecurringLine
 from postmortem.extraction.scanning import Prefilter, build_prefilter
 from postmortem.reading.prefixes import clean
@@ -206,7 +206,7 @@ _BEHIND_EPOCH: Final = compile_lazily(
     rb"[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,12}(?P<value>\d{1,10})[^\n\r\w]{0,8}(?=[\n\r])"
 )
 """A finer position on the line of an epoch, and nothing behind: `Epoch: 2, global_step=102400`."""
-_LOOPS: Final = frozenset({PLAIN_LOOP, TABLE})
+_LOOPS: Final = frozenset({PLAIN_LOOP, TABLE_PRODUCER})
 """Producers whose records may tell where they stand by the epoch alone."""
 _POSITION_KINDS: Final = (b"timesteps", b"iter", b"step", b"episode", b"round", b"epoch")
 """What is counted, the finest first."""

@@ -22,8 +22,7 @@ from postmortem.core.diagnosis import Analysis, Comparison, Diagnosis
 from postmortem.core.log_text import escape_control_characters
 from postmortem.core.message import Message, say, say_in
 from postmortem.report import parts
-from postmortem.report.display import prepare_for_display
-from postmortem.report.display import translate_analysis as in_one
+from postmortem.report.display import prepare_for_display, translate_analysis
 from postmortem.report.plain import (
     format_one_line,
     format_percent,
@@ -329,7 +328,7 @@ def build_comparison_answer(
 
 
 def _run(analysis: Analysis, words: Words) -> str:
-    shown = in_one(analysis, words.language)
+    shown = translate_analysis(analysis, words.language)
     outcome, cause = parts.format_outcome(shown, shown.outcome, words), shown.verdict.cause
     named = (
         ASSISTANT[words.language]["no-cause"]

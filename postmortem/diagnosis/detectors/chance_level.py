@@ -69,7 +69,7 @@ def detect_initial_loss_level(observed: Observed) -> Iterable[Anomaly]:
     return [observed.curves.shape(name, message, first.line)]
 
 
-def guess(observed: Observed) -> Iterable[Anomaly]:
+def detect_chance_level(observed: Observed) -> Iterable[Anomaly]:
     """Find a loss that is the logarithm of the classes in all records, far into the run."""
     curves = observed.curves
     counts = {_IMAGENET, *list_class_counts(observed.facts, _SMALLEST)}

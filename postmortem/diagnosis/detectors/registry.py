@@ -21,6 +21,7 @@ from postmortem.diagnosis.detectors import (
     collectives,
     curve_features,
     data_waits,
+    divergence,
     ending,
     gpu_holders,
     gradients,
@@ -44,13 +45,6 @@ from postmortem.diagnosis.detectors import (
     validation,
     waiting_ranks,
 )
-from postmortem.diagnosis.detectors import auxiliary_metrics as vitals
-from postmortem.diagnosis.detectors import collectives as odd_one_out
-from postmortem.diagnosis.detectors import divergence as departure
-from postmortem.diagnosis.detectors import nonfinite_hints as told_losses
-from postmortem.diagnosis.detectors import nonfinite_hints as told_reasons
-from postmortem.diagnosis.detectors import progress_lines as silence
-from postmortem.diagnosis.detectors import trend as course
 from postmortem.diagnosis.detectors.observed import Anomaly, Curves, Detector, Observed
 from postmortem.diagnosis.detectors.record_lines import build_epoch_series
 from postmortem.extraction.facts.series import Series
@@ -71,14 +65,14 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     gradients.detect_gradient_explosion,
     gradients.detect_huge_first_norm,
     curve_features.detect_curve_conditions,
-    course.detect_falling_loss,
+    trend.detect_falling_loss,
     scores.detect_rising_score,
-    departure.detect_divergence,
+    divergence.detect_divergence,
     jumps.detect_critic_error_growth,
     jumps.detect_loss_jumps,
-    course.detect_loss_plateau,
+    trend.detect_loss_plateau,
     trend.detect_repeated_epoch,
-    course.detect_frozen_loss,
+    trend.detect_frozen_loss,
     precision.detect_loss_scale_trend,
     precision.detect_skipped_steps,
     collapse.detect_uniform_rewards,
@@ -96,11 +90,11 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     scores.detect_zero_precision,
     collapse.detect_codebook_collapse,
     ranks.detect_first_nonfinite_rank,
-    vitals.detect_nonfinite_metrics,
-    vitals.detect_implausible_end,
-    vitals.detect_astronomic_jump,
-    vitals.detect_zero_gradients,
-    vitals.detect_vanished_loss,
+    auxiliary_metrics.detect_nonfinite_metrics,
+    auxiliary_metrics.detect_implausible_end,
+    auxiliary_metrics.detect_astronomic_jump,
+    auxiliary_metrics.detect_zero_gradients,
+    auxiliary_metrics.detect_vanished_loss,
     data_waits.detect_data_waits,
     speed.detect_slowdown,
     speed.detect_uneven_pace,
@@ -108,7 +102,7 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     precision.detect_half_precision_values,
     machine_limits.detect_memory_trend,
     chance_level.detect_initial_loss_level,
-    chance_level.guess,
+    chance_level.detect_chance_level,
 )
 """They look at the curves of one process at a time."""
 OF_THE_JOB: Final[tuple[Detector, ...]] = (
@@ -131,13 +125,13 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     collectives.detect_absent_ranks,
     nonfinite_hints.detect_odd_data_line,
     nonfinite_hints.detect_data_warning,
-    told_reasons.detect_nonfinite_hints,
-    told_losses.detect_reported_nonfinite_loss,
+    nonfinite_hints.detect_nonfinite_hints,
+    nonfinite_hints.detect_reported_nonfinite_loss,
     jumps.detect_unnamed_metric_jumps,
     nonfinite_hints.detect_deciding_settings,
-    odd_one_out.detect_reported_missing,
-    odd_one_out.detect_silent_process,
-    silence.detect_stalled_output,
+    collectives.detect_reported_missing,
+    collectives.detect_silent_process,
+    progress_lines.detect_stalled_output,
     progress_lines.detect_frozen_bar,
     standstill.detect_stall,
     standstill.detect_recent_log_change,

@@ -15,8 +15,7 @@ from markupsafe import Markup
 
 from postmortem.core.log_text import escape_control_characters
 from postmortem.core.names import LANGUAGES
-from postmortem.report.page import triage_sections as lists
-from postmortem.report.page import triage_sections as sections
+from postmortem.report.page import triage_sections
 from postmortem.report.page.frame import TAGS, Addition, load_templates, render_page
 from postmortem.report.page.triage_cells import (
     JOB_TABLE,
@@ -274,16 +273,16 @@ def _build_sections(
     still = build_static_rows(value, rows, language)
     key = "all.still" if len(rows) > STILL_ROWS else "all.whole"
     return {
-        "summary": sections.build_summary(value, language),
-        "change": sections.build_changes(value, language),
-        "causes": sections.build_cause_tables(value, language),
-        "groups": sections.build_groups(value, words),
-        "groups_left": max(0, len(value["groups"]) - sections.MOST_GROUPS),
+        "summary": triage_sections.build_summary(value, language),
+        "change": triage_sections.build_changes(value, language),
+        "causes": triage_sections.build_cause_tables(value, language),
+        "groups": triage_sections.build_groups(value, words),
+        "groups_left": max(0, len(value["groups"]) - triage_sections.MOST_GROUPS),
         "trend": build_trend(value, language),
-        "nodes": lists.build_node_table(value, language),
-        "users": lists.list_users_and_images(value),
-        "retried": lists.build_retried_jobs(value, language),
-        "unjudged": lists.build_undiagnosed_jobs(rows, language, table),
+        "nodes": triage_sections.build_node_table(value, language),
+        "users": triage_sections.list_users_and_images(value),
+        "retried": triage_sections.build_retried_jobs(value, language),
+        "unjudged": triage_sections.build_undiagnosed_jobs(rows, language, table),
         "still": still,
         "still_note": table[key].format(shown=count(len(still)), jobs=count(len(rows)))
         if rows
