@@ -13,7 +13,7 @@ from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.findings import Attempt, Environment, Gpu, Source
 from postmortem.core.log_text import compile_lazily
 from postmortem.reading.file_names import parse_attempts
-from postmortem.report.plain import format_number, format_one_line
+from postmortem.report.display import format_number, format_one_line
 from postmortem.report.words import Words
 
 _TELLING_PACKAGES: Final = (

@@ -22,20 +22,20 @@ from postmortem.core.diagnosis import Analysis, Comparison, Diagnosis
 from postmortem.core.log_text import escape_control_characters
 from postmortem.core.message import Message, say, say_in
 from postmortem.report import parts
-from postmortem.report.display import prepare_for_display, translate_analysis
-from postmortem.report.plain import (
+from postmortem.report.display import (
     format_one_line,
     format_percent,
     format_weight,
     place,
+    prepare_for_display,
     process,
     shorten_source_path,
+    translate_analysis,
 )
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.side_by_side import render
-from postmortem.report.words import Words
-from postmortem.report.words.phrase_table import PhraseTable
+from postmortem.report.words import PhraseTable, Words
 
 ASSISTANT: Final = PhraseTable(
     {

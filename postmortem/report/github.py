@@ -13,8 +13,7 @@ from postmortem.core.answer import Cause
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.log_text import compile_lazily
 from postmortem.report import parts
-from postmortem.report.display import prepare_for_display
-from postmortem.report.plain import format_one_line, format_percent
+from postmortem.report.display import format_one_line, format_percent, prepare_for_display
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.words import Words

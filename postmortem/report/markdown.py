@@ -13,7 +13,14 @@ from postmortem.core.message import cut
 from postmortem.core.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.report import about_run, parts
 from postmortem.report.curves import draw_sparkline, select_series
-from postmortem.report.display import prepare_for_display
+from postmortem.report.display import (
+    format_number,
+    format_percent,
+    format_weight,
+    place,
+    prepare_for_display,
+    process,
+)
 from postmortem.report.key_figures import find_user_code
 from postmortem.report.markdown_text import (
     LONGEST,
@@ -24,7 +31,6 @@ from postmortem.report.markdown_text import (
     format_inline_code,
     join_blocks,
 )
-from postmortem.report.plain import format_number, format_percent, format_weight, place, process
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.replay_texts import iter_replay_sections, list_replay_facts

@@ -19,14 +19,12 @@ from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import say
 from postmortem.report import parts
-from postmortem.report.display import prepare_for_display
+from postmortem.report.display import format_one_line, format_percent, prepare_for_display
 from postmortem.report.markdown_text import escape_references
-from postmortem.report.plain import format_one_line, format_percent
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import get_tool_version
-from postmortem.report.words import Words
-from postmortem.report.words.phrase_table import PhraseTable
+from postmortem.report.words import PhraseTable, Words
 from postmortem.rules.vocabulary import Trait, has_trait
 
 NOTICE: Final = PhraseTable(

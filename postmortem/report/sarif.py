@@ -18,8 +18,12 @@ from postmortem.core.answer import Cause, Evidence
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.log_text import compile_lazily, escape_control_characters
 from postmortem.report import parts
-from postmortem.report.display import detect_input_type, prepare_for_display
-from postmortem.report.plain import format_one_line, iter_kept_lines
+from postmortem.report.display import (
+    detect_input_type,
+    format_one_line,
+    iter_kept_lines,
+    prepare_for_display,
+)
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import convert_to_json_value, dump_json, get_tool_version

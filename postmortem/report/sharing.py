@@ -14,20 +14,19 @@ from postmortem.core.answer import Excerpt
 from postmortem.core.diagnosis import Analysis, Diagnosis
 from postmortem.core.message import say, say_in
 from postmortem.report import about_run, parts
-from postmortem.report.display import translate_analysis
-from postmortem.report.markdown_text import escape_prose, format_code_block, format_inline_code
-from postmortem.report.plain import (
+from postmortem.report.display import (
     format_one_line,
     format_percent,
     format_weight,
     place,
     shorten_source_path,
+    translate_analysis,
 )
+from postmortem.report.markdown_text import escape_prose, format_code_block, format_inline_code
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redacted import redact_excerpt
 from postmortem.report.redaction.redactor import Redactor
-from postmortem.report.words import Words
-from postmortem.report.words.phrase_table import PhraseTable
+from postmortem.report.words import PhraseTable, Words
 
 QUESTION: Final = PhraseTable(
     {

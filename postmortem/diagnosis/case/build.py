@@ -24,8 +24,8 @@ from postmortem.diagnosis.case.relevance import (
 )
 from postmortem.diagnosis.case.survived_errors import SurvivedErrors, is_outlived_by_run
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.curves.boosted_trees import CurveModel
 from postmortem.diagnosis.detectors import registry
+from postmortem.diagnosis.detectors.boosted_trees import CurveModel
 from postmortem.diagnosis.detectors.observed import Anomaly, build_observed
 from postmortem.extraction.extract import (
     Extract,

@@ -2,7 +2,8 @@
 
 In: the curves of one process. Out: the name of a curve and its direction, by role (the loss, the
 validation loss, the scores); whether the loss may rise, stand or be 0 in a sound run. Not here:
-what a name means (`patterns/metrics.yaml`), what a curve measures (`curves.course`), any anomaly.
+what a name means (`patterns/metrics.yaml`), what a curve measures (`detectors.curve_course`), any
+anomaly.
 
 Names are read case-blind, and a companion that is not finite itself excuses nothing.
 """

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from postmortem.core.findings import ProcessId
-from postmortem.diagnosis.curves.boosted_trees import CurveModel
-from postmortem.diagnosis.curves.course import select_last_training
 from postmortem.diagnosis.detectors import (
     auxiliary_metrics,
     chance_level,
@@ -45,6 +43,8 @@ from postmortem.diagnosis.detectors import (
     validation,
     waiting_ranks,
 )
+from postmortem.diagnosis.detectors.boosted_trees import CurveModel
+from postmortem.diagnosis.detectors.curve_course import select_last_training
 from postmortem.diagnosis.detectors.observed import Anomaly, Curves, Detector, Observed
 from postmortem.diagnosis.detectors.record_lines import build_epoch_series
 from postmortem.extraction.facts.series import Series

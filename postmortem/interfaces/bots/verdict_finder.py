@@ -13,8 +13,8 @@ from postmortem.interfaces.bots.bot_settings import BotSettings
 from postmortem.interfaces.bots.issue_text import GatheredLogs, build_log_label
 from postmortem.interfaces.bots.judged_log import Judge, JudgeBusy, JudgedLog, NotJudged
 from postmortem.interfaces.trackers.tracker_protocol import NamedLog, Tracker, TryLater
+from postmortem.report.display import format_percent
 from postmortem.report.markdown_text import escape_prose, format_inline_code
-from postmortem.report.plain import format_percent
 
 ROOM: Final = 6_000
 """UTF-16 units that stand around a report at most."""

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from postmortem.core.errors import InputError, PostmortemError, UsageError
 from postmortem.core.host.work_pool import WorkerLost, WorkPoolFull, WorkTooLong, WorkUndone
 from postmortem.core.message import NOTHING, Message, convert_to_message, say
-from postmortem.report.plain import format_one_line
+from postmortem.report.display import format_one_line
 
 _LONGEST: Final = 1000
 

@@ -45,7 +45,7 @@ from postmortem.interfaces.mcp.allowed_folders import AllowedFolders
 from postmortem.interfaces.mcp.call_worker import CallReply, CallSettings, get_ready
 from postmortem.interfaces.mcp.tool_models import ToolRequest
 from postmortem.report.assistant import ASSISTANT, wrap_untrusted_text
-from postmortem.report.plain import format_one_line
+from postmortem.report.display import format_one_line
 from postmortem.report.wire import get_tool_version
 
 INSTRUCTIONS: Final = (

@@ -22,7 +22,17 @@ from postmortem.core.log_text import escape_control_characters
 from postmortem.core.message import cut
 from postmortem.report import about_run, parts
 from postmortem.report.curves import is_constant, select_series
-from postmortem.report.display import detect_input_type, prepare_for_display
+from postmortem.report.display import (
+    detect_input_type,
+    format_number,
+    format_one_line,
+    format_percent,
+    format_time,
+    format_weight,
+    prepare_for_display,
+    process,
+    shorten_source_path,
+)
 from postmortem.report.key_figures import find_failing_line, find_user_code, list_key_values
 from postmortem.report.page import panel_figures
 from postmortem.report.page.article_parts import (
@@ -39,15 +49,6 @@ from postmortem.report.page.frame import TAGS, load_templates, render_page
 from postmortem.report.page.panel import Panel
 from postmortem.report.page.panel_layout import build_panels
 from postmortem.report.page.replay_article import replay_context
-from postmortem.report.plain import (
-    format_number,
-    format_one_line,
-    format_percent,
-    format_time,
-    format_weight,
-    process,
-    shorten_source_path,
-)
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import get_tool_version

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from postmortem.core.answer import SeriesView
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.message import cut
+from postmortem.report.display import format_number, format_one_line, process, shorten_source_path
 from postmortem.report.page.chart import (
     DETAIL_HEIGHT,
     LONGEST_NAME,
@@ -26,7 +27,6 @@ from postmortem.report.page.chart import (
 )
 from postmortem.report.page.panel import Panel, Track
 from postmortem.report.parts import format_sample_location
-from postmortem.report.plain import format_number, format_one_line, process, shorten_source_path
 from postmortem.report.words import Words
 
 ROWS: Final = 60

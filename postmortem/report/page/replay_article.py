@@ -14,9 +14,8 @@ from postmortem.core.diagnosis import ModulePeak, Replayed
 from postmortem.core.message import Message
 from postmortem.core.names import LANGUAGES
 from postmortem.report import parts, replay_texts
-from postmortem.report.display import translate_replay
+from postmortem.report.display import format_number, format_one_line, translate_replay
 from postmortem.report.page.frame import TAGS, load_templates, render_page
-from postmortem.report.plain import format_number, format_one_line
 from postmortem.report.redacted import redact
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.replay_texts import is_over

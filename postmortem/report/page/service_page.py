@@ -15,10 +15,9 @@ from markupsafe import Markup
 from postmortem.core.log_text import escape_control_characters
 from postmortem.core.message import Message, say
 from postmortem.core.names import LANGUAGES
+from postmortem.report.display import format_one_line
 from postmortem.report.page.frame import TAGS, hash_of, load_assets, load_templates
-from postmortem.report.plain import format_one_line
-from postmortem.report.words import Words
-from postmortem.report.words.phrase_table import PhraseTable
+from postmortem.report.words import PhraseTable, Words
 
 SERVICE: Final = PhraseTable(
     {

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from postmortem.core.log_text import escape_control_characters
 from postmortem.core.names import LANGUAGES
+from postmortem.report.display import format_percent
 from postmortem.report.page import triage_sections
 from postmortem.report.page.frame import TAGS, Addition, load_templates, render_page
 from postmortem.report.page.triage_cells import (
@@ -32,7 +33,6 @@ from postmortem.report.page.triage_cells import (
     quote_relative_url,
 )
 from postmortem.report.page.triage_trend import build_trend
-from postmortem.report.plain import format_percent
 from postmortem.report.words import Words
 
 STILL_ROWS: Final = 200

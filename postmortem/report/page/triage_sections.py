@@ -8,6 +8,7 @@ changes, causes, groups; nodes, users, images, retries and unjudged jobs. Not he
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from postmortem.report.display import format_number, format_percent
 from postmortem.report.page.triage_cells import (
     NO_CAUSE,
     TRIAGE,
@@ -22,7 +23,6 @@ from postmortem.report.page.triage_cells import (
     get_title,
     quote_relative_url,
 )
-from postmortem.report.plain import format_number, format_percent
 from postmortem.report.words import Words
 from postmortem.rules.vocabulary import Trait, has_trait
 

@@ -33,7 +33,12 @@ from postmortem.report.comparison import (
     translate_comparison,
 )
 from postmortem.report.curves import build_curve
-from postmortem.report.display import prepare_for_display
+from postmortem.report.display import (
+    format_number,
+    format_one_line,
+    format_percent,
+    prepare_for_display,
+)
 from postmortem.report.page.chart import SHAPES, STANDING, draw_panel, name_of
 from postmortem.report.page.frame import TAGS, load_templates, render_page
 from postmortem.report.page.panel import NonfiniteMark, Panel, Spot, Track
@@ -43,7 +48,6 @@ from postmortem.report.page.panel_figures import (
     dump_script_phrases,
 )
 from postmortem.report.page.panel_layout import find_first_nonfinite
-from postmortem.report.plain import format_number, format_one_line, format_percent
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import get_tool_version
 from postmortem.report.words import Words

@@ -17,8 +17,13 @@ from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import cut
 from postmortem.report import about_run, parts
 from postmortem.report.curves import select_series
-from postmortem.report.display import detect_input_type, prepare_for_display
-from postmortem.report.plain import format_one_line, format_percent, format_weight
+from postmortem.report.display import (
+    detect_input_type,
+    format_one_line,
+    format_percent,
+    format_weight,
+    prepare_for_display,
+)
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.terminal.paper import Paper, wrap_command, wrap_paragraph

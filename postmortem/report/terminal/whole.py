@@ -15,16 +15,16 @@ from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.report import about_run, parts
 from postmortem.report.curves import draw_sparkline, select_series
-from postmortem.report.display import prepare_for_display
-from postmortem.report.key_figures import find_user_code, list_extra_message_values
-from postmortem.report.plain import (
+from postmortem.report.display import (
     format_number,
     format_one_line,
     format_percent,
     format_weight,
     place,
+    prepare_for_display,
     process,
 )
+from postmortem.report.key_figures import find_user_code, list_extra_message_values
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.replay_texts import iter_replay_sections, list_replay_facts
