@@ -161,7 +161,7 @@ def _stand_below(curve: Series, places: Sequence[int], headings: Sequence[_Headi
 
 def _move(extract: Extract, curve: Series, splits: Sequence[str]) -> None:
     """Put the points of evaluations into a series of their own."""
-    end = names.OF_BATCH if _has_neighbours(splits) else ""
+    end = names.OF_BATCH if any(one and other for one, other in itertools.pairwise(splits)) else ""
     split = next(filter(None, splits))
     name = f"{name_of_split(curve.name.removeprefix(names.OF_EPOCH), split)}{end}"
     key = (curve.name, curve.producer, curve.source, curve.where)
@@ -180,11 +180,6 @@ def _move(extract: Extract, curve: Series, splits: Sequence[str]) -> None:
     if parts[False].points:
         extract.series[key] = parts[False]
     extract.series[target] = parts[True]
-
-
-def _has_neighbours(splits: Sequence[str]) -> bool:
-    """Say whether a section of an evaluation holds several figures."""
-    return any(one and other for one, other in itertools.pairwise(splits))
 
 
 _POSITION_WORDS: Final = (

@@ -79,7 +79,7 @@ def _format_candidate(diagnosis: Diagnosis, cause: Cause, words: Words) -> str:
     return _format_workflow_command(
         "warning" if diagnosis.verdict.cause is None else "notice",
         f"{cause.title} ({cause.id}, {format_percent(cause.probability)})",
-        _format_reason(cause, words),
+        words("semicolon").join(item.text for item in cause.evidence[:2]) or cause.title,
         _find_evidence_location(diagnosis, cause),
     )
 
@@ -125,7 +125,3 @@ def _find_evidence_location(diagnosis: Diagnosis, cause: Cause) -> tuple[str, in
         ),
         None,
     )
-
-
-def _format_reason(cause: Cause, words: Words) -> str:
-    return words("semicolon").join(item.text for item in cause.evidence[:2]) or cause.title

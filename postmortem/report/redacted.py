@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar, get_args
 
 from postmortem.core.answer import DecisiveWords, Excerpt, SignatureHit
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.findings import ProcessId, Setting
+from postmortem.core.findings import ProcessId
 from postmortem.report.redaction.redactor import Redactor
 
 # Ids and words of the program's own vocabulary, versions, and numbers: nothing to hide, and a
@@ -133,7 +133,9 @@ def _redact_field(owner: Any, name: str, value: Any, redactor: Redactor) -> Any:
         }
     if name == "settings":
         return {
-            redactor.text(key): _redact_setting(key, setting, redactor)
+            redactor.text(key): dataclasses.replace(
+                setting, value=_redact_value(redactor.setting(key, setting.value), redactor)
+            )
             for key, setting in value.items()
         }
     if isinstance(owner, SignatureHit) and name == "captures":
@@ -171,12 +173,6 @@ def _filter_terms(carried: DecisiveWords, redactor: Redactor) -> tuple[str, ...]
     """Keep the terms that are still in their redacted line: a term must not reveal a secret."""
     shown = redactor.text(carried.text)
     return tuple(term for term in carried.terms if term in shown)
-
-
-def _redact_setting(name: str, setting: Setting, redactor: Redactor) -> Setting:
-    return dataclasses.replace(
-        setting, value=_redact_value(redactor.setting(name, setting.value), redactor)
-    )
 
 
 def _redact_value(value: Any, redactor: Redactor) -> Any:

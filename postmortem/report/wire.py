@@ -23,7 +23,6 @@ from postmortem.core.answer import (
     Progress,
     SeriesView,
     SignatureHit,
-    Verdict,
 )
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.findings import Environment, ProcessId, Source
@@ -205,12 +204,20 @@ def _build_report(
         "attempts": [_get_fields(attempt) for attempt in shown.attempts],
         "outcome": shown.outcome,
         "frameworks": [_get_fields(framework) for framework in shown.frameworks],
-        "verdict": _build_verdict(shown.verdict),
+        "verdict": (
+            _get_fields(shown.verdict)
+            | {"need": [_get_fields(entry) for entry in shown.verdict.need]}
+        ),
         "causes": [_build_cause(cause) for cause in shown.causes],
         "signatures": [_build_signature(signature) for signature in shown.signatures],
         "first_failure": None if first is None else _build_failure(first),
         "timeline": [_build_event(event) for event in shown.timeline],
-        "series": [curve(series) for series in _order_by_attempt(shown)],
+        "series": [
+            curve(series)
+            for series in sorted(
+                (*shown.other_series, *shown.series), key=lambda series: series.attempt
+            )
+        ],
         "environment": _build_environment(shown.environment),
         "settings": {name: _get_fields(setting) for name, setting in shown.settings.items()},
         "progress": _build_progress(shown.progress),
@@ -220,11 +227,6 @@ def _build_report(
     if shown.replay is not None:
         wire["replay"] = dataclasses.asdict(shown.replay)
     return wire
-
-
-def _order_by_attempt(shown: Diagnosis) -> list[SeriesView]:
-    """List the curves of all attempts, the earlier ones first."""
-    return sorted((*shown.other_series, *shown.series), key=lambda series: series.attempt)
 
 
 def _build_failure(first: FirstFailure) -> dict[str, Any]:
@@ -251,10 +253,6 @@ def _build_source(source: Source) -> dict[str, Any]:
     for name in ("digest", "is_file"):  # for stores; the contract names a source by its path
         del fields[name]
     return fields
-
-
-def _build_verdict(verdict: Verdict) -> dict[str, Any]:
-    return _get_fields(verdict) | {"need": [_get_fields(entry) for entry in verdict.need]}
 
 
 def _build_cause(cause: Cause) -> dict[str, Any]:

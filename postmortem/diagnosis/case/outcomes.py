@@ -290,7 +290,9 @@ def _is_end(found: Sighting, extract: Extract) -> bool:
 
 def _is_ended(extract: Extract, seen: Iterable[Sighting], known: Mapping[str, Anomaly]) -> bool:
     """Say whether a consequence ends the log; what peers print behind a run's end is noise."""
-    ends = [found for found in seen if _is_final_consequence(found, extract)]
+    ends = [
+        found for found in seen if found.finding.role == "consequence" and _is_last(found, extract)
+    ]
     is_through = bool(_ENDS.intersection(known))
     return any(
         not (is_through and has_trait(sighting.finding.signature, Trait.AMONG_PROCESSES))
@@ -360,10 +362,6 @@ def _is_training_continued(found: Sighting, extract: Extract) -> bool:
         >= SURVIVED_RECORDS
         for series in extract.series.values()
     )
-
-
-def _is_final_consequence(found: Sighting, extract: Extract) -> bool:
-    return found.finding.role == "consequence" and _is_last(found, extract)
 
 
 def _is_stalled(found: Sighting, extract: Extract, known: Mapping[str, Anomaly]) -> bool:

@@ -103,7 +103,10 @@ def read_progress(extract: Extract, settings: Mapping[str, Setting]) -> PrintedP
     """Read how far an attempt came and how far it was to go."""
     lines = sorted(_collect_lines(extract).items(), reverse=True)
     texts = [text for _, text in [*lines[:_MOST_LOOKED_AT], *lines[-_MOST_LOOKED_AT:]]]
-    settled = [*texts, *_list_head_lines(extract)]
+    settled = [
+        *texts,
+        *[line for text in extract.heads.values() for line in text.split("\n")[:_MOST_LOOKED_AT]],
+    ]
     epoch, epochs = _find_last(_EPOCH, texts)
     if not _has_begun_next(epoch, epochs, recorded := _find_last_epoch(extract)):
         epoch = _first(recorded, epoch)
@@ -225,11 +228,6 @@ def _choose_step(printed: float | None, recorded: float, end: float) -> float:
     is_later = printed is not None and recorded + 1 < printed
     most = min(end, _BEYOND * recorded + 1)
     return printed if printed is not None and is_later and printed <= most else recorded
-
-
-def _list_head_lines(extract: Extract) -> list[str]:
-    """Give the first lines of the logs, which may print the settings of the run on one."""
-    return [line for text in extract.heads.values() for line in text.split("\n")[:_MOST_LOOKED_AT]]
 
 
 def _find_first_epoch(texts: Sequence[str], epochs: float) -> float | None:

@@ -52,7 +52,11 @@ def drop_less_specific(
     if any(_is_fatal_cause(found, rules[found.finding.signature]) for found in ordered):
         return [found for found in ordered if not rules[found.finding.signature].broad]
     left = _drop_explained_matches(ordered, rules, dumps)
-    broad_lines = {_get_line(found) for found in left if _is_broad_cause(found, rules)}
+    broad_lines = {
+        _get_line(found)
+        for found in left
+        if found.finding.role == "cause" and rules[found.finding.signature].broad
+    }
     return [
         found
         for found in left
@@ -110,10 +114,6 @@ def _select_strongest_cause(rule: Signature) -> str:
 
 
 _LEVELS: Final = {"weak": 0, "moderate": 1, "strong": 2, "decisive": 3}
-
-
-def _is_broad_cause(found: Sighting, rules: Mapping[str, Signature]) -> bool:
-    return found.finding.role == "cause" and rules[found.finding.signature].broad
 
 
 def _get_line(found: Sighting) -> tuple[int, int]:

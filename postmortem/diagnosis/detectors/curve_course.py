@@ -209,7 +209,9 @@ def select_last_training(series: Sequence[Series]) -> Sequence[Series]:
         return series
     main = max(series, key=lambda one: one.points)
     first, end = _choose_span(main, starts)
-    if end is not None and any(_is_broken_behind(one, end) for one in series):
+    if end is not None and any(
+        one.first_nonfinite is not None and one.first_nonfinite.line > end for one in series
+    ):
         return series
     return _cut_all(series, first, end)
 
@@ -236,11 +238,6 @@ def _cut_all(series: Sequence[Series], first: int, end: int | None) -> Sequence[
     full = [one for one in series if one.points]
     last = max(one.lines[-1] for one in full) if end is None else end
     return [part for one in full if (part := one.within(first, last)).points]
-
-
-def _is_broken_behind(series: Series, line: int) -> bool:
-    """Say whether a series is first not finite behind a line: that must not be left out."""
-    return series.first_nonfinite is not None and series.first_nonfinite.line > line
 
 
 def _find_starts(series: Sequence[Series]) -> list[int]:

@@ -42,7 +42,6 @@ from postmortem.diagnosis.detectors.observed import Anomaly, Curves, Observed, a
 from postmortem.diagnosis.detectors.scores import SHARES
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.facts.series import Point
-from postmortem.rules.vocabulary import AnomalyType, FeatureCondition
 
 JUDGED: Final = ("loss", "eval_loss", "score", "eval_score", "reward", "eval_reward")
 """Roles of which the whole course is measured."""
@@ -300,15 +299,9 @@ def detect_curve_conditions(observed: Observed) -> Iterator[Anomaly]:
         return
     features = compute_features(observed.curves, observed.facts)
     for kind in kinds:
-        held = _find_condition(kind, features, roles)
+        held = next((one for one in kind.when if one.role in roles and one.holds(features)), None)
         if held is not None:
             yield describe_course(observed.curves, kind.id, roles[held.role])
-
-
-def _find_condition(
-    kind: AnomalyType, features: Mapping[str, float], roles: Mapping[str, RoleCurve]
-) -> FeatureCondition | None:
-    return next((one for one in kind.when if one.role in roles and one.holds(features)), None)
 
 
 def describe_course(curves: Curves, name: str, role: RoleCurve) -> Anomaly:

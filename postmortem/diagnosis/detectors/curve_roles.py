@@ -69,7 +69,12 @@ def choose_role_curves(curves: Curves) -> dict[str, RoleCurve]:
         _put(found, role, next(names_of, None), higher=True)
     for role, (classes, higher) in BESIDE.items():
         chosen = _choose_longest(curves, curves.of(*classes))
-        _put(found, role, chosen, higher=higher != (chosen is not None and _is_negated(chosen)))
+        _put(
+            found,
+            role,
+            chosen,
+            higher=higher != (chosen is not None and chosen.lower().endswith("entropy_loss")),
+        )
     return found
 
 
@@ -87,11 +92,6 @@ BESIDE: Final[Mapping[str, tuple[tuple[str, ...], bool]]] = {
     "balanced": (("balanced-accuracy",), True),
 }
 """Roles beside the judged ones: the classes that play them, and which way is counted as better."""
-
-
-def _is_negated(name: str) -> bool:
-    """Say whether a curve is what is subtracted from a loss: the negated entropy of a policy."""
-    return name.lower().endswith("entropy_loss")
 
 
 def _put(found: dict[str, RoleCurve], role: str, name: str | None, *, higher: bool) -> None:

@@ -340,15 +340,17 @@ def _split_name(frame: Frame) -> str:
     return _HUMP.sub("_", frame.function).lower()
 
 
-def _is_forward(frame: Frame) -> bool:
-    """Say whether a module is called: all frames within are its forward pass."""
-    return frame.function == "_call_impl" and frame.file.endswith(_MODULE)
-
-
 def _detect_phase_by_traceback(finding: Finding, observed: Observed) -> list[Anomaly] | None:
     """Detect the phase by the frames of the traceback; None where no frame shows one."""
     frames = _find_frames(finding, observed)
-    forward = next((at for at, frame in enumerate(frames) if _is_forward(frame)), len(frames))
+    forward = next(
+        (
+            at
+            for at, frame in enumerate(frames)
+            if frame.function == "_call_impl" and frame.file.endswith(_MODULE)
+        ),
+        len(frames),
+    )
     for at, frame in reversed([*enumerate(frames)]):
         phase = infer_phase_from_function(frame)
         if at > forward and _OF_A_MODEL.search(_split_name(frame)):

@@ -73,7 +73,9 @@ def _iter_reasons(observed: Observed, source: int, curves: Sequence[Series]) -> 
             )
     if not is_cut_short(observed, source):
         yield from _iter_spent_rates(curves)
-    if curves and _is_full_count(observed, source, _find_last_line_of_longest(curves)):
+    if curves and _is_full_count(
+        observed, source, max(curves, key=lambda curve: len(curve.lines)).lines[-1]
+    ):
         yield say("the count of the last record is full")
     if _is_at_end_of_file(observed, source):
         for count in counts:
@@ -172,11 +174,6 @@ def _is_next_zero(values: Sequence[float]) -> bool:
     """Say whether three values lie in a line that has come to 0 at the next one."""
     before, fall = values[0] - values[1], values[1] - values[2]
     return abs(before - fall) <= _UNEVEN * fall and values[2] <= (1 + _UNEVEN) * fall
-
-
-def _find_last_line_of_longest(curves: Sequence[Series]) -> int:
-    """Give the last line of the curve of most records: an evaluation may stand behind it."""
-    return max(curves, key=lambda curve: len(curve.lines)).lines[-1]
 
 
 def _is_full_count(observed: Observed, source: int, last: int) -> bool:

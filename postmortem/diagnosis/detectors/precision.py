@@ -129,7 +129,9 @@ def detect_loss_scale_trend(observed: Observed) -> Iterable[Anomaly]:
         return []
     end = values[-1]
     halvings = math.log2(max(values) / end) if end > 0 else math.inf
-    sound = _count_sound_losses_after(curves, points[-1].line)
+    sound = sum(
+        point.line > points[-1].line and point.value != 0.0 for point in curves.finite(names.LOSS)
+    )
     message = say(
         "loss scale {first:g} → {end:g} in {count} events",
         first=values[0],
@@ -141,11 +143,6 @@ def detect_loss_scale_trend(observed: Observed) -> Iterable[Anomaly]:
     if halvings >= 1 and (end >= _USABLE or sound >= 3):
         return [curves.shape("scale-settling", message, points[0].line)]
     return []
-
-
-def _count_sound_losses_after(curves: Curves, line: int) -> int:
-    """Count the losses behind a line that are finite and not 0: training went on."""
-    return sum(point.line > line and point.value != 0.0 for point in curves.finite(names.LOSS))
 
 
 def _is_collapsing(values: Sequence[float], halvings: float) -> bool:

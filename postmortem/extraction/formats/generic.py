@@ -273,7 +273,11 @@ def _parse_loss_line(
     losses = parse_losses(text, has_place=bool(named))
     if named and not losses.values:
         losses = parse_objectives(text)
-        losses = losses if losses.values else parse_split_losses(text, _get_place_end(named))
+        losses = (
+            losses
+            if losses.values
+            else parse_split_losses(text, max(found.end() for found in named if found is not None))
+        )
     if named:
         losses = take_only_objective(losses)
     if not losses.values or (_OF_BEST if named else _RESTATED).search(text, 0, losses.start):
@@ -324,17 +328,9 @@ def _is_of_batch(text: str, named: StepAndEpoch, place: Position, start: int) ->
         return not math.isnan(place.length) and bool(find_label_split(text, start))
     counts = named.step is not None and not math.isnan(place.epoch)
     counts |= named.epoch is not None and not math.isnan(place.length)
-    return counts and bool(find_label_split(text, _get_step_start(named)))
-
-
-def _get_step_start(named: StepAndEpoch) -> int:
-    """Give where the step of a line begins; where its epoch does if no word calls it so."""
-    return next((found.start() for found in named if found is not None), 0)
-
-
-def _get_place_end(named: StepAndEpoch) -> int:
-    """Give where the step and the epoch of a line end."""
-    return max(found.end() for found in named if found is not None)
+    return counts and bool(
+        find_label_split(text, next((found.start() for found in named if found is not None), 0))
+    )
 
 
 def _parse_without_loss(text: str, where: ProcessId, line: int) -> Found | None:

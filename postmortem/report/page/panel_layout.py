@@ -128,7 +128,10 @@ def find_differing_losses(diagnosis: Diagnosis) -> LossComparison | None:
         (name, members)
         for name, group in _collect_losses_by_process(diagnosis).items()
         if len(members := _filter_overlapping(_sort_by_rank(group.values()))) > 1
-        and _has_differences(members)
+        and (
+            len({repr([(step, value) for step, value, _ in member.samples]) for member in members})
+            > 1
+        )
     ]
     if not found:
         return None
@@ -190,16 +193,6 @@ def _filter_overlapping(members: list[SeriesView]) -> list[SeriesView]:
 
 def _get_step_range(curve: SeriesView) -> tuple[float, float]:
     return curve.samples[0][0] or 0.0, curve.samples[-1][0] or 0.0
-
-
-def _has_differences(members: Sequence[SeriesView]) -> bool:
-    """Say whether there is more than one curve to see.
-
-    A loss averaged over the processes is the same on each.
-    """
-    return (
-        len({repr([(step, value) for step, value, _ in member.samples]) for member in members}) > 1
-    )
 
 
 def _find_earliest_nonfinite(members: Sequence[SeriesView]) -> SeriesView | None:

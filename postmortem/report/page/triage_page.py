@@ -149,11 +149,6 @@ def _build_table_texts(value: _Value, language: str, reasons: list[str]) -> dict
     }
 
 
-def build_static_rows(value: _Value, rows: Sequence[_Value], language: str) -> list[list[Any]]:
-    """Give the first jobs as cells of text and addresses."""
-    return [_build_static_row(value, row, language) for row in rows[:STILL_ROWS]]
-
-
 def _build_static_row(value: _Value, row: _Value, language: str) -> list[Any]:
     none = UNKNOWN
     group = none if row["group"] is None else value["groups"][row["group"]]["id"]
@@ -270,7 +265,7 @@ def _build_sections(
 ) -> dict[str, Any]:
     """Give every section by its name."""
     language, table = words.language, JOB_TABLE[words.language]
-    still = build_static_rows(value, rows, language)
+    still = [_build_static_row(value, row, language) for row in rows[:STILL_ROWS]]
     key = "all.still" if len(rows) > STILL_ROWS else "all.whole"
     return {
         "summary": triage_sections.build_summary(value, language),
