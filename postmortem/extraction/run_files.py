@@ -84,7 +84,6 @@ def iter_last_values(text: str) -> Iterator[tuple[Record, int]]:
             yield Record(step, [(name, value)], NOWHERE), leaf.line
 
 
-TRAINER_STATE: Final = "transformers-trainer-state"
 _HISTORY: Final = b'"log_history"'
 _ENTRY: Final = compile_lazily(rb"\{[^{}]{1,20000}\}")
 _TOTAL: Final = compile_lazily(rb'"max_steps":\s{0,8}(\d{1,12})')
@@ -163,7 +162,6 @@ _DECODER: Final = json.JSONDecoder(parse_int=_parse_number)
 
 
 _ROW_BYTES: Final = 1 << 20
-_AT_ONCE: Final = 1 << 20
 _METRICS, _SETTINGS = "metrics", "environment"
 _CUT: Final = say("only its beginning was read")
 _HISTORY_BYTES: Final = 32 << 20
@@ -351,5 +349,5 @@ def _read_head(source: Readable) -> str:
 
 def _read_to_end(source: Readable) -> None:
     """Read a source to its end: its lines are counted and its bytes hashed."""
-    while source.read(_AT_ONCE):
+    while source.read(_ROW_BYTES):
         pass

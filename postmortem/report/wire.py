@@ -19,13 +19,12 @@ from postmortem.core.answer import (
     Event,
     Evidence,
     FirstFailure,
-    Fix,
     Progress,
     SeriesView,
     SignatureHit,
 )
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.findings import Environment, ProcessId, Source
+from postmortem.core.findings import Environment, Source
 from postmortem.core.log_text import RUNNER, UNSEEN, compile_lazily, escape_character
 from postmortem.core.names import SCHEMA
 from postmortem.core.resources import read_wheel_version
@@ -231,7 +230,7 @@ def _build_report(
 
 def _build_failure(first: FirstFailure) -> dict[str, Any]:
     frame = None if first.frame is None else _get_fields(first.frame)
-    return _get_fields(first) | {"where": _build_process(first.where), "frame": frame}
+    return _get_fields(first) | {"where": first.where._asdict(), "frame": frame}
 
 
 def _get_fields(value: Any) -> dict[str, Any]:
@@ -244,12 +243,8 @@ def _list_field_names(kind: type[Any]) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(kind))
 
 
-def _build_process(where: ProcessId) -> dict[str, Any]:
-    return where._asdict()
-
-
 def _build_source(source: Source) -> dict[str, Any]:
-    fields = _get_fields(source) | {"where": _build_process(source.where)}
+    fields = _get_fields(source) | {"where": source.where._asdict()}
     for name in ("digest", "is_file"):  # for stores; the contract names a source by its path
         del fields[name]
     return fields
@@ -258,7 +253,7 @@ def _build_source(source: Source) -> dict[str, Any]:
 def _build_cause(cause: Cause) -> dict[str, Any]:
     fields = _get_fields(cause) | {
         "evidence": [_build_evidence(item) for item in cause.evidence],
-        "fixes": [_build_fix(fix) for fix in cause.fixes],
+        "fixes": [_get_fields(fix) for fix in cause.fixes],
     }
     for name in (
         "log_odds",
@@ -269,17 +264,13 @@ def _build_cause(cause: Cause) -> dict[str, Any]:
 
 
 def _build_evidence(evidence: Evidence) -> dict[str, Any]:
-    fields = _get_fields(evidence) | {"where": _build_process(evidence.where)}
+    fields = _get_fields(evidence) | {"where": evidence.where._asdict()}
     carried = [_get_fields(entry) for entry in fields.pop("carried")]
     return fields | ({"carried": carried} if carried else {})
 
 
-def _build_fix(fix: Fix) -> dict[str, Any]:
-    return _get_fields(fix)
-
-
 def _build_signature(hit: SignatureHit) -> dict[str, Any]:
-    fields = _get_fields(hit) | {"where": _build_process(hit.where), "captures": dict(hit.captures)}
+    fields = _get_fields(hit) | {"where": hit.where._asdict(), "captures": dict(hit.captures)}
     for name in ("title", "literal"):  # for people; the contract names a signature by its id
         del fields[name]
     return fields
@@ -287,7 +278,7 @@ def _build_signature(hit: SignatureHit) -> dict[str, Any]:
 
 def _build_event(event: Event) -> dict[str, Any]:
     fields = _get_fields(event) | {
-        "where": _build_process(event.where),
+        "where": event.where._asdict(),
         "step": convert_whole_step(event.step),
     }
     del fields["title"]  # for people as well

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from postmortem.core import names
+from postmortem.diagnosis.detectors.observed import count_trailing_repeats
 from postmortem.extraction.facts.series import Series
 
 BINS: Final = 240
@@ -91,7 +92,7 @@ def measure_course(values: Sequence[float], *, is_higher_better: bool) -> dict[s
     sign = 1.0 if is_higher_better else -1.0
     exact = [max(-1e150, min(1e150, value)) * sign for value in finite]
     found["distinct"] = len(set(exact)) / len(exact)
-    found["repeats"] = _count_repeats(exact) / len(exact)
+    found["repeats"] = count_trailing_repeats(exact) / len(exact)
     curve = take_means(exact, BINS)
     found.update(_measure_levels(curve))
     found.update(_measure_steps(curve, exact))
@@ -183,12 +184,6 @@ def _get_middle(curve: Sequence[float]) -> tuple[float, float]:
     ordered = sorted(curve)
     tenth = len(ordered) // 10
     return ordered[tenth], ordered[-1 - tenth]
-
-
-def _count_repeats(values: Sequence[float]) -> int:
-    return next(
-        (count for count, value in enumerate(reversed(values)) if value != values[-1]), len(values)
-    )
 
 
 _COUNTED: Final = (names.LOSS, names.EVAL_LOSS)

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from postmortem.core import names
 from postmortem.core.log_text import compile_lazily
-from postmortem.diagnosis.detectors.observed import Curves, as_share
+from postmortem.diagnosis.detectors.observed import Curves
 from postmortem.extraction.facts.series import Series
 
 _SCORES: Final = (
@@ -123,8 +123,6 @@ _CONTRASTIVE: Final = compile_lazily(
 _PREFERENCE: Final = compile_lazily(r"chosen|rejected", re.IGNORECASE)
 """Answers of a pair: what is learnt from them is no reward of one's own actions."""
 _FEWEST_OF_COMPANION: Final = 3
-_OF_HALF: Final = 0.25
-"""What smoothing, weights and a focal term leave of a cross entropy."""
 
 
 def is_policy(curves: Curves) -> bool:
@@ -159,18 +157,6 @@ def is_rise_expected(curves: Curves) -> bool:
             and _has_finite_series(curves, curves.called(_RECONSTRUCTION))
         )
     )
-
-
-def is_of_no_classes(curves: Curves, accuracy: float) -> bool:
-    """Say whether a loss is too small for so many wrong answers: it is not what they are wrong in.
-
-    An answer is wrong where another class is more likely, so that the right one has a half at most
-    and costs ln 2. What is fitted to numbers has an accuracy near 0 by nature.
-    """
-    values = [point.value for point in curves.finite(names.LOSS)]
-    late = values[len(values) // 2 :]
-    wrong = 1.0 - as_share(accuracy)
-    return bool(late) and 0 <= max(late) < _OF_HALF * wrong * math.log(2)
 
 
 def _has_finite_series(curves: Curves, called: Iterable[str]) -> bool:

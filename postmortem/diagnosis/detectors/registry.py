@@ -45,7 +45,13 @@ from postmortem.diagnosis.detectors import (
 )
 from postmortem.diagnosis.detectors.boosted_trees import CurveModel
 from postmortem.diagnosis.detectors.curve_course import select_last_training
-from postmortem.diagnosis.detectors.observed import Anomaly, Curves, Detector, Observed
+from postmortem.diagnosis.detectors.observed import (
+    Anomaly,
+    Curves,
+    Detector,
+    Observed,
+    group_series_by_process,
+)
 from postmortem.diagnosis.detectors.record_lines import build_epoch_series
 from postmortem.extraction.facts.series import Series
 
@@ -213,7 +219,7 @@ def _find_main_process(
     observed: Observed,
 ) -> tuple[tuple[int, ProcessId], Sequence[Series]] | None:
     """Find the process with the most points of curves, and give all its series."""
-    members = _group_series_by_process(observed.series)
+    members = group_series_by_process(observed.series, _MOST_PROCESSES)
     if not members:
         return None
     main = max(members, key=lambda process: sum(one.points for one in members[process]))
@@ -223,7 +229,7 @@ def _find_main_process(
 def _iter_process_anomalies(observed: Observed, origin: Anomaly | None) -> Iterator[Anomaly]:
     """Find the shapes of each process; those that spread count where they come from."""
     first = None if origin is None else (origin.source, origin.where)
-    members = _group_series_by_process(observed.series)
+    members = group_series_by_process(observed.series, _MOST_PROCESSES)
     for process in sorted(members, key=lambda one: one != first):
         view = _view_process(observed, process, members[process])
         is_carried = first not in {None, process}
@@ -245,14 +251,6 @@ def _view_series(
     observed: Observed, process: tuple[int, ProcessId], series: Sequence[Series]
 ) -> Observed:
     return observed.of(Curves(series, *process, observed.metrics))
-
-
-def _group_series_by_process(series: Iterable[Series]) -> dict[tuple[int, ProcessId], list[Series]]:
-    """Put the series of each process together, by its source and its name."""
-    groups: dict[tuple[int, ProcessId], list[Series]] = {}
-    for one in series:
-        groups.setdefault((one.source, one.where), []).append(one)
-    return dict(list(groups.items())[:_MOST_PROCESSES])
 
 
 def _collect_by_id(shapes: Iterable[Anomaly]) -> dict[str, Anomaly]:

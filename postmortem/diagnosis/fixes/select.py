@@ -10,6 +10,7 @@ in whose terms a fix is worded (`fixes.stack_selection`), which advisories hold
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from postmortem.core.answer import Cause, Fix
@@ -290,12 +291,7 @@ def _build_fix(
 ) -> Fix[Message]:
     snippet = _select_snippet(entry, voice, stacks)
 
-    def filled(text: str) -> str:
-        return fill(text, values)
-
-    def spell(text: str) -> str:
-        return fill_sentence(text, values)
-
+    filled, spell = partial(fill, values=values), partial(fill_sentence, values=values)
     return Fix(
         id=entry.id,
         kind=entry.kind,

@@ -131,7 +131,7 @@ def _build_environment(example: Mapping[str, Any]) -> Environment:
 
 
 def _build_traceback(example: Mapping[str, Any]) -> Traceback:
-    frames = tuple(_parse_frame(text) for text in example.get("frames", ()))
+    frames = tuple(parse_frame(text) for text in example.get("frames", ()))
     return Traceback(
         example.get("exception", ""),
         example.get("message", ""),
@@ -146,7 +146,7 @@ def _build_traceback(example: Mapping[str, Any]) -> Traceback:
     )
 
 
-def _parse_frame(text: str) -> Frame:
+def parse_frame(text: str) -> Frame:
     """Read `path:function` or `path:function: source line`."""
     file, _, rest = text.partition(":")
     function, _, code = rest.partition(": ")

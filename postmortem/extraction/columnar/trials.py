@@ -22,7 +22,6 @@ from postmortem.extraction.columnar.rule_verdicts import (
     build_verdict,
     find_required_word,
     has_no_match_start,
-    make_claimed_key,
     must_match,
 )
 from postmortem.extraction.finding_lines import has_happened
@@ -160,7 +159,7 @@ class RuleTrials:
                 (figure.name, f"{figure.before}{number}{figure.behind}")
             )
         for wanted, answer in self.answers(raw, is_read=not verdict.is_idle).items():
-            if make_claimed_key(wanted) not in verdict.known_rules:
+            if hash(wanted) not in verdict.known_rules:
                 continue
             kind, index = wanted
             if answer == FOUND:
@@ -181,7 +180,7 @@ class RuleTrials:
             return all(
                 self._try_rule(wanted, raw, cleaned, is_read=True) == VAIN
                 for wanted in self._machine.consumers[number]
-                if make_claimed_key(wanted) not in verdict.known_rules
+                if hash(wanted) not in verdict.known_rules
             )
         except TimeoutError:
             return False

@@ -272,7 +272,7 @@ def _build_sections(
         "change": triage_sections.build_changes(value, language),
         "causes": triage_sections.build_cause_tables(value, language),
         "groups": triage_sections.build_groups(value, words),
-        "groups_left": max(0, len(value["groups"]) - triage_sections.MOST_GROUPS),
+        "groups_left": max(0, len(value["groups"]) - triage_sections.MOST_ROWS),
         "trend": build_trend(value, language),
         "nodes": triage_sections.build_node_table(value, language),
         "users": triage_sections.list_users_and_images(value),
