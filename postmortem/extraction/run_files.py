@@ -281,7 +281,7 @@ class RunFiles:
             return _Records(
                 WANDB,
                 "",
-                lambda source: iter_last_values(_read_head(source)),
+                lambda source: iter_last_values(source.read(SNIFF).decode("utf-8", "replace")),
                 [WANDB_NOTE],
             )
         metrics, notes = self._machine.knowledge.metrics, list[Message]()
@@ -341,10 +341,6 @@ def _parse_history(source: Readable, notes: list[Message]) -> Document:
     data = fill(source, _HISTORY_BYTES)
     notes += [_CUT] if len(data) == _HISTORY_BYTES else []
     return parse_arrays(data.decode("utf-8", "replace"))
-
-
-def _read_head(source: Readable) -> str:
-    return source.read(SNIFF).decode("utf-8", "replace")
 
 
 def _read_to_end(source: Readable) -> None:

@@ -27,12 +27,11 @@ from postmortem.report.display import (
     format_percent,
     format_weight,
     place,
-    prepare_for_display,
     process,
     shorten_source_path,
     translate_analysis,
 )
-from postmortem.report.redacted import redact as hide
+from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.side_by_side import render
 from postmortem.report.words import PhraseTable, Words
@@ -139,8 +138,7 @@ def build_answer(
             alone that nothing is filled into.
         redact: replace secrets, host and user names.
     """
-    shown = prepare_for_display(diagnosis)
-    shown = hide(shown, Redactor()) if redact else shown
+    shown = prepare_redacted(diagnosis, Redactor() if redact else None)
     words = Words(shown.language)
     phrases = ASSISTANT[words.language]
     cause = parts.get_main_cause(shown)

@@ -13,8 +13,8 @@ from postmortem.core.answer import Cause
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.log_text import compile_lazily
 from postmortem.report import parts
-from postmortem.report.display import format_one_line, format_percent, prepare_for_display
-from postmortem.report.redacted import redact as hide
+from postmortem.report.display import format_one_line, format_percent
+from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.words import Words
 from postmortem.rules.vocabulary import Trait, has_trait
@@ -34,8 +34,7 @@ def render_github(diagnosis: Diagnosis, *, redact: bool = True) -> str:
 
     Error for a failed run's verdict, notice for a healthy one's, warning for what is only possible.
     """
-    shown = prepare_for_display(diagnosis)
-    shown = hide(shown, Redactor()) if redact else shown
+    shown = prepare_redacted(diagnosis, Redactor() if redact else None)
     words = Words(shown.language)
     candidates = (_format_candidate(shown, cause, words) for cause in _list_other_candidates(shown))
     return "\n".join([_format_verdict(shown, words), *candidates]) + "\n"

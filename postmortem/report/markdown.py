@@ -18,7 +18,6 @@ from postmortem.report.display import (
     format_percent,
     format_weight,
     place,
-    prepare_for_display,
     process,
 )
 from postmortem.report.key_figures import find_user_code
@@ -31,7 +30,7 @@ from postmortem.report.markdown_text import (
     format_inline_code,
     join_blocks,
 )
-from postmortem.report.redacted import redact as hide
+from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.replay_texts import iter_replay_sections, list_replay_facts
 from postmortem.report.wire import get_tool_version
@@ -55,8 +54,7 @@ def render_markdown(diagnosis: Diagnosis, *, redact: bool = True, longest: int =
     The rest is folded, and left out where it would be too long for one.
     """
     redactor = Redactor() if redact else None
-    shown = prepare_for_display(diagnosis)
-    shown = hide(shown, redactor) if redactor is not None else shown
+    shown = prepare_redacted(diagnosis, redactor)
     words = Words(shown.language)
     blocks = [*_render_verdict(shown, words), *_render_needs(shown, words)]
     cause = parts.get_main_cause(shown)

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar, get_args
 from postmortem.core.answer import DecisiveWords, Excerpt, SignatureHit
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.findings import ProcessId
+from postmortem.report.display import prepare_for_display
 from postmortem.report.redaction.redactor import Redactor
 
 # Ids and words of the program's own vocabulary, versions, and numbers: nothing to hide, and a
@@ -58,8 +59,18 @@ _T = TypeVar("_T")
 _VERSION_NAMES: Final = ("version", "torch", "cuda", "cudnn", "nccl", "driver")
 
 
-def redact(diagnosis: _T, redactor: Redactor) -> _T:
-    """Hide what the log gives away, the same name under the same pseudonym everywhere."""
+def prepare_redacted(diagnosis: Diagnosis, redactor: Redactor | None) -> Diagnosis:
+    """Mend the texts of a diagnosis, and hide what they give away if there is a redactor."""
+    return redact_report(prepare_for_display(diagnosis), redactor)
+
+
+def redact_report(diagnosis: _T, redactor: Redactor | None) -> _T:
+    """Hide what the log gives away, the same name under the same pseudonym everywhere.
+
+    Without a redactor nothing is hidden.
+    """
+    if redactor is None:
+        return diagnosis
     redactor.learn(where.node for where in _iter_processes(diagnosis) if where.node)
     hidden = _redact_dataclass(diagnosis, redactor)
     if not redactor.knows_any:

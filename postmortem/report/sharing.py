@@ -23,8 +23,7 @@ from postmortem.report.display import (
     translate_analysis,
 )
 from postmortem.report.markdown_text import escape_prose, format_code_block, format_inline_code
-from postmortem.report.redacted import redact as hide
-from postmortem.report.redacted import redact_excerpt
+from postmortem.report.redacted import redact_excerpt, redact_report
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.words import PhraseTable, Words
 
@@ -210,8 +209,7 @@ class IssueText:
         """Take what the text is about."""
         self._shown, self._words = translate_analysis(analysis, language), Words(language)
         self._redactor = Redactor() if redact else None
-        if self._redactor is not None:
-            hide(self._shown, self._redactor)  # learns the names that stand anywhere in the report
+        redact_report(self._shown, self._redactor)  # learns the names that stand anywhere in it
 
     def of(self, bodies: Mapping[int, Sequence[Excerpt]]) -> str:
         """Write verdict and excerpts, these by the source that they are from."""

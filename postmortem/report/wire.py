@@ -24,14 +24,13 @@ from postmortem.core.answer import (
     SignatureHit,
 )
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.findings import Environment, Source
+from postmortem.core.findings import Source
 from postmortem.core.log_text import RUNNER, UNSEEN, compile_lazily, escape_character
 from postmortem.core.names import SCHEMA
 from postmortem.core.resources import read_wheel_version
 from postmortem.report.curves import build_curve_values, convert_whole_step, serialize_curve
 from postmortem.report.display import prepare_for_display
-from postmortem.report.redacted import conceal_excerpt
-from postmortem.report.redacted import redact as hide
+from postmortem.report.redacted import conceal_excerpt, redact_report
 from postmortem.report.redaction.redactor import Redactor
 
 
@@ -188,8 +187,7 @@ def _build_report(
         excerpt=None,
         quotes=tuple(map(conceal_excerpt, diagnosis.quotes)) if redactor is not None else (),
     )
-    if redactor is not None:
-        shown = hide(shown, redactor)
+    shown = redact_report(shown, redactor)
     first = shown.first_failure
     wire = {
         "schema": SCHEMA,
@@ -217,7 +215,10 @@ def _build_report(
                 (*shown.other_series, *shown.series), key=lambda series: series.attempt
             )
         ],
-        "environment": _build_environment(shown.environment),
+        "environment": (
+            _get_fields(shown.environment)
+            | {"gpus": [_get_fields(gpu) for gpu in shown.environment.gpus]}
+        ),
         "settings": {name: _get_fields(setting) for name, setting in shown.settings.items()},
         "progress": _build_progress(shown.progress),
         "redactions": _count_redactions(redactor),
@@ -283,10 +284,6 @@ def _build_event(event: Event) -> dict[str, Any]:
     }
     del fields["title"]  # for people as well
     return fields
-
-
-def _build_environment(environment: Environment) -> dict[str, Any]:
-    return _get_fields(environment) | {"gpus": [_get_fields(gpu) for gpu in environment.gpus]}
 
 
 def _build_progress(progress: Progress) -> dict[str, Any]:

@@ -271,7 +271,14 @@ def infer_outcome(
     """
     if _has_failure_status(extract):
         return "failed"
-    successes = [found for found in seen if _is_end(found, extract)]
+    successes = [
+        found
+        for found in seen
+        if (
+            has_trait(found.finding.signature, Trait.SOUND)
+            and not _is_training_continued(found, extract)
+        )
+    ]
     if successes and not any(_find_real_failures(failures, successes)):
         return "completed"
     if failures or _is_ended(extract, seen, known):
@@ -279,13 +286,6 @@ def infer_outcome(
     if known.keys() & _STILL or any(_is_stalled(found, extract, known) for found in seen):
         return "stalled"
     return _infer_outcome_without_end(extract, seen, known)
-
-
-def _is_end(found: Sighting, extract: Extract) -> bool:
-    """Say whether this is the marker of an end, behind which nothing is trained."""
-    return has_trait(found.finding.signature, Trait.SOUND) and not _is_training_continued(
-        found, extract
-    )
 
 
 def _is_ended(extract: Extract, seen: Iterable[Sighting], known: Mapping[str, Anomaly]) -> bool:

@@ -120,7 +120,9 @@ def read_progress(extract: Extract, settings: Mapping[str, Setting]) -> PrintedP
     if epochs is not None and epoch == epochs and _find_first_epoch(texts, epochs) == 0:
         epochs += 1  # counted from 0 to the last one
     if epochs is None:
-        epochs = _compute_planned_epochs(epoch, last, planned, is_over=_is_closed(texts))
+        epochs = _compute_planned_epochs(
+            epoch, last, planned, is_over=any(_CLOSING in text for text in texts)
+        )
     return PrintedProgress(last, planned, epoch, epochs)
 
 
@@ -163,11 +165,6 @@ def _find_step_of_epoch(extract: Extract) -> tuple[float, float] | None:
         return None
     parts = [*_PART.finditer(_EPOCH.sub("", _OF_PAIR_EPOCH.sub("", text)))]
     return (float(parts[-1]["now"]), float(parts[-1]["end"])) if parts else None
-
-
-def _is_closed(texts: Iterable[str]) -> bool:
-    """Say whether a trainer printed what it prints once, behind its last step."""
-    return any(_CLOSING in text for text in texts)
 
 
 def iter_epoch_lines(extract: Extract) -> Iterator[tuple[float, int]]:

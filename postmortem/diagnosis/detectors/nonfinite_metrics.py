@@ -90,7 +90,9 @@ def _may_be_sound(curves: Curves, points: Sequence[Point], zero: Point) -> bool:
     A gradient that flows shows it, too: the loss of a policy starts at 0. So does an accuracy that
     no training without labels reaches.
     """
-    if _has_gradient(curves.by_line(names.GRAD_NORM)) or curves.of("earned"):
+    if any(0 < value < math.inf for value in curves.by_line(names.GRAD_NORM).values()) or curves.of(
+        "earned"
+    ):
         return True
     if find_risen_score(curves) is not None or _falls_by_another_name(curves):
         return True
@@ -110,10 +112,6 @@ def _falls_by_another_name(curves: Curves) -> bool:
             if 0 < max(values[-third:]) < _FALLEN * min(values[:third]):
                 return True
     return False
-
-
-def _has_gradient(norms: Mapping[int, float]) -> bool:
-    return any(0 < value < math.inf for value in norms.values())
 
 
 def _find_first_nonzero(points: Sequence[Point]) -> Point | None:

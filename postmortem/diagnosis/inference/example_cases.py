@@ -95,7 +95,7 @@ def build_example_case(example: Mapping[str, Any]) -> Case:
     """Give the case that an example describes: what it does not name was not seen."""
     return Case(
         events=tuple(
-            Occurrence(_build_finding(name), 1.0, "", is_fatal=True)
+            Occurrence(Finding(name, "cause", 0, NOWHERE, 1, 1, 0, name), 1.0, "", is_fatal=True)
             for name in example.get("signatures", ())
         ),
         tracebacks=tuple(
@@ -111,10 +111,6 @@ def build_example_case(example: Mapping[str, Any]) -> Case:
         frameworks=dict.fromkeys(example.get("frameworks", ())),
         outcome=example.get("outcome", "unknown"),
     )
-
-
-def _build_finding(signature: str) -> Finding:
-    return Finding(signature, "cause", 0, NOWHERE, 1, 1, 0, signature)
 
 
 def _build_environment(example: Mapping[str, Any]) -> Environment:

@@ -9,7 +9,7 @@ literals of regions (`row_cutter`), what is kept from line to line (`extraction.
 
 import bisect
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.extraction.columnar.rule_verdicts import (
@@ -132,7 +132,7 @@ class RuleTrials:
         outcomes = []
         for (raw, texts), numbers in zip(tried, literals, strict=True):
             answers = self._try_rules(raw, numbers, is_read=is_read)
-            if _has_figures(answers):
+            if any(answer != VAIN for (kind, _), answer in answers.items() if kind in _FIGURES):
                 return NOTHING_KNOWN
             outcomes.append((answers, texts))
         return build_verdict(self._machine, outcomes, literals, is_read=is_read)
@@ -239,11 +239,6 @@ def _extract_fact(rule: Format, cleaned: Cleaned, budget: Budget) -> object:
     ]
     is_of_machine = all(name.startswith(_OF_MACHINE) for name, _ in captures)
     return captures if is_of_machine and not rule.enough and not rule.framework else UNSURE
-
-
-def _has_figures(answers: Mapping[Wanted, object]) -> bool:
-    """Say whether a reader of figures may make something of a line."""
-    return any(answer != VAIN for (kind, _), answer in answers.items() if kind in _FIGURES)
 
 
 def _is_no_record(text: str) -> bool:

@@ -29,7 +29,6 @@ from postmortem.report.display import (
     format_percent,
     format_time,
     format_weight,
-    prepare_for_display,
     process,
     shorten_source_path,
 )
@@ -49,7 +48,7 @@ from postmortem.report.page.frame import TAGS, load_templates, render_page
 from postmortem.report.page.panel import Panel
 from postmortem.report.page.panel_layout import build_panels
 from postmortem.report.page.replay_article import replay_context
-from postmortem.report.redacted import redact as hide
+from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import get_tool_version
 from postmortem.report.words import Words
@@ -298,8 +297,7 @@ def _render_article(
 
     The same redactor gives a name the same pseudonym in all of them.
     """
-    shown = prepare_for_display(diagnosis)
-    shown = hide(shown, redactor) if redactor is not None else shown
+    shown = prepare_redacted(diagnosis, redactor)
     words = Words(shown.language)
     first = shown.first_failure
     wanted = select_series(shown.series, failing=None if first is None else first.source)

@@ -284,7 +284,10 @@ def _build_process_panel(diagnosis: Diagnosis, found: LossComparison) -> Panel:
         tracks=tracks,
         left=min(first.left, *places),
         right=max(first.right, *places),
-        is_log=_is_log(found.series),
+        is_log=(
+            any(build_curve(series).is_log for series in found.series)
+            and not any(value <= 0 for series in found.series for _, value, _ in series.samples)
+        ),
         bad=bad,
         spots=tuple(spot for spot in first.spots if spot.kind != "bad" or spot.line == bad_line),
         is_of_processes=True,
@@ -296,13 +299,6 @@ def _select_process_style(index: int, found: LossComparison) -> str:
     if found.has_odd and index == 0:
         return "odd"
     return f"dash-{index - found.has_odd}" if index < NAMED else "thin"
-
-
-def _is_log(several: Sequence[SeriesView]) -> bool:
-    """Say whether a logarithmic axis suits one of several curves and can show them all."""
-    return any(build_curve(series).is_log for series in several) and not any(
-        value <= 0 for series in several for _, value, _ in series.samples
-    )
 
 
 def _is_companion(main: SeriesView, other: SeriesView) -> bool:

@@ -16,7 +16,7 @@ from postmortem.core.names import LANGUAGES
 from postmortem.report import parts, replay_texts
 from postmortem.report.display import format_number, format_one_line, translate_replay
 from postmortem.report.page.frame import TAGS, load_templates, render_page
-from postmortem.report.redacted import redact
+from postmortem.report.redacted import redact_report
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.replay_texts import is_over
 from postmortem.report.wire import get_tool_version
@@ -178,8 +178,7 @@ def _render_article(
     found: Replayed[Message], language: str, redactor: Redactor | None
 ) -> dict[str, Any]:
     words = Words(language)
-    shown = translate_replay(found, language)
-    shown = redact(shown, redactor) if redactor is not None else shown
+    shown = redact_report(translate_replay(found, language), redactor)
     body = (
         load_templates()
         .get_template("replay.html.j2")

@@ -22,9 +22,8 @@ from postmortem.report.display import (
     format_one_line,
     format_percent,
     format_weight,
-    prepare_for_display,
 )
-from postmortem.report.redacted import redact as hide
+from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.terminal.paper import Paper, wrap_command, wrap_paragraph
 from postmortem.report.terminal.whole import (
@@ -116,8 +115,7 @@ _SENTENCE: Final = compile_lazily(r"[.!?](?=\s|$)\s*|[。！？]")
 def render_screen(diagnosis: Diagnosis, *, width: int, color: bool, redact: bool = True) -> str:
     """Write the report for one screen."""
     redactor = Redactor() if redact else None
-    shown = prepare_for_display(diagnosis)
-    shown = hide(shown, redactor) if redactor is not None else shown
+    shown = prepare_redacted(diagnosis, redactor)
     plan = Plan()
     best = _render_plan(shown, plan, width, color=color)
     for name, value in UPGRADES:

@@ -21,11 +21,10 @@ from postmortem.report.display import (
     format_percent,
     format_weight,
     place,
-    prepare_for_display,
     process,
 )
 from postmortem.report.key_figures import find_user_code, list_extra_message_values
-from postmortem.report.redacted import redact as hide
+from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.replay_texts import iter_replay_sections, list_replay_facts
 from postmortem.report.terminal.paper import MOODS, Paper
@@ -42,8 +41,7 @@ _EVENTS_SHOWN: Final = 10
 def render_terminal(diagnosis: Diagnosis, *, width: int, color: bool, redact: bool = True) -> str:
     """Write the report for a terminal of a given width."""
     redactor = Redactor() if redact else None
-    shown = prepare_for_display(diagnosis)
-    shown = hide(shown, redactor) if redactor is not None else shown
+    shown = prepare_redacted(diagnosis, redactor)
     paper = Paper(width, Words(shown.language), color=color)
     _write_verdict(paper, shown)
     _write_needs(paper, shown)
