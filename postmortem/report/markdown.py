@@ -291,12 +291,8 @@ def _render_timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
 
 
 def _render_environment(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
-    facts = [
-        about_run.format_frameworks(diagnosis),
-        about_run.format_environment_line(diagnosis, words),
-        *about_run.describe_progress(diagnosis, words),
-    ]
-    lines = [part for part in facts if part]
+    progress = about_run.describe_progress(diagnosis, words)
+    lines = [*about_run.describe_environment(diagnosis, words), *filter(None, progress)]
     if lines:
         yield format_details(words("environment"), format_code_block("\n".join(lines), "text"))
 

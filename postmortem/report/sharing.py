@@ -118,21 +118,12 @@ def _format_bullets(items: Iterator[str], otherwise: str) -> str:
     return "\n".join(f"- {item}" for item in items) or otherwise
 
 
-def _format_stack(diagnosis: Diagnosis, words: Words) -> str:
-    """Name frameworks, versions and machines; a version may look like an address."""
-    sentence = (
-        about_run.format_frameworks(diagnosis),
-        about_run.format_environment_line(diagnosis, words),
-    )
-    return "; ".join(part for part in sentence if part)
-
-
 def _run(
     diagnosis: Diagnosis, phrases: Mapping[str, str], words: Words, redactor: Redactor | None
 ) -> Iterator[str]:
     """Yield what is known of the run."""
     hide, colon = _build_line_redactor(redactor), words("colon")
-    stack = _format_stack(diagnosis, words)
+    stack = "; ".join(about_run.describe_environment(diagnosis, words))
     if stack:
         shown = stack if redactor is None else redactor.text(stack, addresses=False)
         yield phrases["stack"] + colon + format_inline_code(shown)
@@ -258,8 +249,7 @@ def _render_head(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) 
     yield f"### {escape_prose(parts.format_title(diagnosis, words) + named)}"
     lines = [
         parts.format_confidence(diagnosis, words),
-        about_run.format_frameworks(diagnosis),
-        about_run.format_environment_line(diagnosis, words),
+        *about_run.describe_environment(diagnosis, words),
     ]
     yield "  \n".join(
         escape_prose(redactor.text(part, addresses=False) if redactor is not None else part)

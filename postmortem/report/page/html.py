@@ -12,7 +12,6 @@ safe. The frame with its policy is `page.frame`'s.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from postmortem.core.answer import Cause, Evidence, SeriesView
@@ -44,7 +43,7 @@ from postmortem.report.page.article_parts import (
     draw_sketch,
     sort_evidence,
 )
-from postmortem.report.page.frame import TAGS, load_templates, render_page
+from postmortem.report.page.frame import build_article, render_page, render_template
 from postmortem.report.page.panel import Panel
 from postmortem.report.page.panel_layout import build_panels
 from postmortem.report.page.replay_article import replay_context
@@ -283,16 +282,11 @@ def render_html(
     It opens in the language of the diagnosis and can be switched to those of its translations.
     """
     redactor = Redactor() if redact else None
-    environment = load_templates()
-    articles = [
-        _render_article(shown, environment, redactor) for shown in (diagnosis, *translations)
-    ]
+    articles = [_render_article(shown, redactor) for shown in (diagnosis, *translations)]
     return render_page(articles, articles[0]["charts"])
 
 
-def _render_article(
-    diagnosis: Diagnosis, environment: Environment, redactor: Redactor | None
-) -> dict[str, Any]:
+def _render_article(diagnosis: Diagnosis, redactor: Redactor | None) -> dict[str, Any]:
     """Render the report in one language.
 
     The same redactor gives a name the same pseudonym in all of them.
@@ -303,20 +297,14 @@ def _render_article(
     wanted = select_series(shown.series, failing=None if first is None else first.source)
     drawn = tuple(curve for curve in wanted if not is_constant(curve))[:_CHARTS_SHOWN]
     charts = build_panels(shown, drawn)
-    body = environment.get_template("article.html.j2").render(
+    body = render_template(
+        "article.html.j2",
         curves=_build_curves_context(shown, drawn, charts, words)
         | {"constant": _describe_constant_series(filter(is_constant, wanted), words)},
         **build_article_context(shown, words, redactor),
     )
     title = f"{parts.format_title(shown, words)} · {words('report')}"
-    return {
-        "language": words.language,
-        "lang": TAGS[words.language],
-        "title": title,
-        "say": words,
-        "charts": charts,
-        "body": Markup(body),  # noqa: S704 -- escaped by its template
-    }
+    return build_article(words, title, body, charts=charts)
 
 
 def _build_curves_context(

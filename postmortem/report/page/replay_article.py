@@ -15,7 +15,7 @@ from postmortem.core.message import Message
 from postmortem.core.names import LANGUAGES
 from postmortem.report import parts, replay_texts
 from postmortem.report.display import format_number, format_one_line, translate_replay
-from postmortem.report.page.frame import TAGS, load_templates, render_page
+from postmortem.report.page.frame import build_article, render_page, render_template
 from postmortem.report.redacted import redact_report
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.replay_texts import is_over
@@ -179,24 +179,14 @@ def _render_article(
 ) -> dict[str, Any]:
     words = Words(language)
     shown = redact_report(translate_replay(found, language), redactor)
-    body = (
-        load_templates()
-        .get_template("replay.html.j2")
-        .render(
-            say=words,
-            replay=replay_context(shown, words),
-            made=f"postmortem {get_tool_version()}",
-            hidden=parts.describe_redactions(redactor, words),
-        )
+    body = render_template(
+        "replay.html.j2",
+        say=words,
+        replay=replay_context(shown, words),
+        made=f"postmortem {get_tool_version()}",
+        hidden=parts.describe_redactions(redactor, words),
     )
-    return {
-        "language": words.language,
-        "lang": TAGS[words.language],
-        "title": words("replay.title"),
-        "say": words,
-        "charts": [],
-        "body": Markup(body),  # noqa: S704 -- escaped by its template
-    }
+    return build_article(words, words("replay.title"), body, charts=[])
 
 
 def replay_context(found: Replayed | None, words: Words) -> dict[str, Any] | None:

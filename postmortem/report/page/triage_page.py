@@ -17,7 +17,13 @@ from postmortem.core.log_text import escape_control_characters
 from postmortem.core.names import LANGUAGES
 from postmortem.report.display import format_percent
 from postmortem.report.page import triage_sections
-from postmortem.report.page.frame import TAGS, Addition, load_templates, render_page
+from postmortem.report.page.frame import (
+    Addition,
+    build_article,
+    get_tool,
+    render_page,
+    render_template,
+)
 from postmortem.report.page.triage_cells import (
     JOB_TABLE,
     NO_CAUSE,
@@ -232,32 +238,19 @@ def _render_article(
     words = Words(language)
     phrases = TRIAGE[words.language]
     parts = _build_sections(value, rows, words)
-    body = (
-        load_templates()
-        .get_template("triage.html.j2")
-        .render(
-            say=words,
-            told=phrases,
-            at_once=_AT_ONCE,
-            contents=_list_contents(parts),
-            made=phrases["made"].format(time=format_timestamp(value["made"])),
-            by=words(
-                "made",
-                version=_get_tool_field(value, "version"),
-                base=_get_tool_field(value, "knowledge_base"),
-            ),
-            classifier=_get_tool_field(value, "classifier"),
-            **parts,
-        )
+    tool = get_tool(value)
+    body = render_template(
+        "triage.html.j2",
+        say=words,
+        told=phrases,
+        at_once=_AT_ONCE,
+        contents=_list_contents(parts),
+        made=phrases["made"].format(time=format_timestamp(value["made"])),
+        by=words("made", version=tool["version"], base=tool["knowledge_base"]),
+        classifier=tool["classifier"],
+        **parts,
     )
-    return {
-        "language": words.language,
-        "lang": TAGS[words.language],
-        "title": phrases["title"],
-        "say": words,
-        "skip": phrases["skip"],
-        "body": Markup(body),  # noqa: S704 -- escaped by its template
-    }
+    return build_article(words, phrases["title"], body, skip=phrases["skip"])
 
 
 def _build_sections(
@@ -299,7 +292,3 @@ def _list_contents(parts: Mapping[str, Any]) -> list[str]:
         "all": True,
     }
     return [name for name, is_there in there.items() if is_there]
-
-
-def _get_tool_field(value: Mapping[str, Any], name: str) -> str:
-    return str(value["tool"].get(name) or "")

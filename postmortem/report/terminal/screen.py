@@ -338,14 +338,7 @@ def _draw_curves(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
 def _write_context(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
     """Write the progress, the environment and the other candidates."""
     words = paper.words
-    environment = " · ".join(
-        part
-        for part in (
-            about_run.format_frameworks(diagnosis),
-            about_run.format_environment_line(diagnosis, words),
-        )
-        if part
-    )
+    environment = " · ".join(about_run.describe_environment(diagnosis, words))
     others = parts.list_other_causes(diagnosis) if diagnosis.verdict.cause is not None else ()
     texts = [
         (

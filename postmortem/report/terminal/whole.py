@@ -321,14 +321,7 @@ def _write_timeline(paper: Paper, diagnosis: Diagnosis) -> None:
 def _run(paper: Paper, diagnosis: Diagnosis) -> None:
     """Write environment and progress, one paragraph each."""
     words = paper.words
-    environment = " · ".join(
-        part
-        for part in (
-            about_run.format_frameworks(diagnosis),
-            about_run.format_environment_line(diagnosis, words),
-        )
-        if part
-    )
+    environment = " · ".join(about_run.describe_environment(diagnosis, words))
     if environment:
         paper.heading("environment")
         paper.say(environment, indent=2)
