@@ -155,7 +155,8 @@ def _redact_field(owner: Any, name: str, value: Any, redactor: Redactor) -> Any:
             for key, text in value
         )
     if isinstance(owner, DecisiveWords) and name == "terms":
-        return _filter_terms(owner, redactor)
+        shown = redactor.text(owner.text)
+        return tuple(term for term in owner.terms if term in shown)
     if isinstance(owner, Excerpt):
         return redact_excerpt(owner, redactor) if name == "lines" else ()
     return _redact_value(value, redactor)
@@ -178,12 +179,6 @@ def _drop_concealed(diagnosis: _T) -> _T:
     return dataclasses.replace(
         diagnosis, quotes=tuple(quote for quote in diagnosis.quotes if quote.lines)
     )
-
-
-def _filter_terms(carried: DecisiveWords, redactor: Redactor) -> tuple[str, ...]:
-    """Keep the terms that are still in their redacted line: a term must not reveal a secret."""
-    shown = redactor.text(carried.text)
-    return tuple(term for term in carried.terms if term in shown)
 
 
 def _redact_value(value: Any, redactor: Redactor) -> Any:

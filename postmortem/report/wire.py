@@ -189,6 +189,7 @@ def _build_report(
     )
     shown = redact_report(shown, redactor)
     first = shown.first_failure
+    kinds = redactor.counts if redactor is not None else {}
     wire = {
         "schema": SCHEMA,
         "tool": {
@@ -221,7 +222,7 @@ def _build_report(
         ),
         "settings": {name: _get_fields(setting) for name, setting in shown.settings.items()},
         "progress": _build_progress(shown.progress),
-        "redactions": _count_redactions(redactor),
+        "redactions": {"count": sum(kinds.values()), "kinds": kinds},
         "warnings": list(shown.warnings),
     }
     if shown.replay is not None:
@@ -296,11 +297,6 @@ def _build_progress(progress: Progress) -> dict[str, Any]:
         else _get_fields(best)
         | {name: convert_whole_step(getattr(best, name)) for name in ("step", "epoch")},
     }
-
-
-def _count_redactions(redactor: Redactor | None) -> dict[str, Any]:
-    kinds = redactor.counts if redactor is not None else {}
-    return {"count": sum(kinds.values()), "kinds": kinds}
 
 
 def convert_to_json_value(value: Any) -> Any:

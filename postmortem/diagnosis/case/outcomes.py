@@ -306,7 +306,8 @@ def _infer_outcome_without_end(
     """Infer the outcome where nothing reports an end."""
     if "traceback-cut" in known:
         return "failed"
-    if _is_working(extract, seen, known):
+    is_counting = bool(_WORKS.intersection(known)) and not _has_troubles(seen)
+    if any(extract.records.values()) or is_counting or _HANDLED in known:
         if _ENDS.intersection(known):
             return "completed"
         return "unknown" if known.keys() & _OPEN else "running"
@@ -315,12 +316,6 @@ def _infer_outcome_without_end(
     facts = extract.facts
     is_begun = (seen or facts.facts or facts.phases) and not is_without_log(extract)
     return "incomplete" if is_begun or "waits-at-start" in known else NO_LOG
-
-
-def _is_working(extract: Extract, seen: Sequence[Sighting], known: Mapping[str, Anomaly]) -> bool:
-    """Say whether a log shows work: records, lines that count, output behind an error it caught."""
-    is_counting = bool(_WORKS.intersection(known)) and not _has_troubles(seen)
-    return any(extract.records.values()) or is_counting or _HANDLED in known
 
 
 def is_without_log(extract: Extract) -> bool:

@@ -208,7 +208,9 @@ def select_last_training(series: Sequence[Series]) -> Sequence[Series]:
         one.first_nonfinite is not None and one.first_nonfinite.line > end for one in series
     ):
         return series
-    return _cut_all(series, first, end)
+    full = [one for one in series if one.points]
+    last = max(one.lines[-1] for one in full) if end is None else end
+    return [part for one in full if (part := one.within(first, last)).points]
 
 
 def _choose_span(main: Series, starts: Sequence[int]) -> tuple[int, int | None]:
@@ -226,13 +228,6 @@ def _choose_span(main: Series, starts: Sequence[int]) -> tuple[int, int | None]:
     least = max(_FEWEST_OF_TRAINING, _SHARE * max(counts))
     long = [span for span, count in zip(spans, counts, strict=True) if count >= least]
     return long[-1] if long else (0, None)
-
-
-def _cut_all(series: Sequence[Series], first: int, end: int | None) -> Sequence[Series]:
-    """Give the series that have points between two lines, without their other points."""
-    full = [one for one in series if one.points]
-    last = max(one.lines[-1] for one in full) if end is None else end
-    return [part for one in full if (part := one.within(first, last)).points]
 
 
 def _find_starts(series: Sequence[Series]) -> list[int]:

@@ -181,7 +181,8 @@ def _is_full_count(observed: Observed, source: int, last: int) -> bool:
 
     Beside an epoch of an unknown number of them, the steps of one epoch may be what is full.
     """
-    rows = _list_rows(observed, source, last)
+    first, text = observed.tails.get(source, (1, ""))
+    rows = [get_last_draw(row) for row in text.split("\n")[: max(0, last - first + 1)]]
     row = rows[-1] if rows else ""
     parts = [(int(part["now"]), int(part["of"])) for part in PART.finditer(row)]
     if not parts or any(now < of for now, of in parts):
@@ -202,12 +203,6 @@ def _are_steps_of_epoch(observed: Observed, source: int, counts: set[int]) -> bo
         if curve.source == source and curve.name == names.EPOCH and curve.last is not None
     ]
     return bool(epochs) and not counts.intersection(epochs)
-
-
-def _list_rows(observed: Observed, source: int, last: int) -> list[str]:
-    """Give the last lines of a source up to a record."""
-    first, text = observed.tails.get(source, (1, ""))
-    return [get_last_draw(row) for row in text.split("\n")[: max(0, last - first + 1)]]
 
 
 def _is_at_end_of_file(observed: Observed, source: int) -> bool:

@@ -138,17 +138,13 @@ def detect_loss_scale_trend(observed: Observed) -> Iterable[Anomaly]:
         end=end,
         count=len(values),
     )
-    if (end <= _FLOOR and halvings >= 3) or (_is_collapsing(values, halvings) and not sound):
+    rises = any(current > previous for previous, current in itertools.pairwise(values))
+    is_collapsing = halvings >= 5 and values[-1] <= _LOW and not rises
+    if (end <= _FLOOR and halvings >= 3) or (is_collapsing and not sound):
         return [curves.shape("scale-collapse", message, _find_first_drop(points).line)]
     if halvings >= 1 and (end >= _USABLE or sound >= 3):
         return [curves.shape("scale-settling", message, points[0].line)]
     return []
-
-
-def _is_collapsing(values: Sequence[float], halvings: float) -> bool:
-    """Say whether a scale falls far and never rises."""
-    rises = any(current > previous for previous, current in itertools.pairwise(values))
-    return halvings >= 5 and values[-1] <= _LOW and not rises
 
 
 def _find_first_drop(points: Sequence[Point]) -> Point:

@@ -231,20 +231,13 @@ def _iter_process_anomalies(observed: Observed, origin: Anomaly | None) -> Itera
     first = None if origin is None else (origin.source, origin.where)
     members = group_series_by_process(observed.series, _MOST_PROCESSES)
     for process in sorted(members, key=lambda one: one != first):
-        view = _view_process(observed, process, members[process])
+        epochs = build_epoch_series(observed, members[process], process)
+        view = _view_series(observed, process, select_last_training([*members[process], *epochs]))
         is_carried = first not in {None, process}
         for detector in OF_A_PROCESS:
             for shape in detector(view):
                 if not (is_carried and observed.anomaly_types[shape.id].spreads):
                     yield shape
-
-
-def _view_process(
-    observed: Observed, process: tuple[int, ProcessId], members: Sequence[Series]
-) -> Observed:
-    """Give the view of a detector that looks at one process."""
-    epochs = build_epoch_series(observed, members, process)
-    return _view_series(observed, process, select_last_training([*members, *epochs]))
 
 
 def _view_series(

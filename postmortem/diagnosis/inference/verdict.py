@@ -61,7 +61,8 @@ def build_verdict(
     Of what is disputed the answer is a hypothesis at most.
     """
     best = ranked[0]
-    abstains = _is_abstaining(best, case)
+    is_unlikely = best.probability < ABSTAIN_BELOW or has_trait(best.id, Trait.UNEXPLAINED)
+    abstains = is_unlikely or (case.outcome == NO_LOG and is_without_log(case.gathered))
     status = (
         "unknown" if abstains else "hypothesis" if is_disputed else _decide_status(best, ranked)
     )
@@ -98,12 +99,6 @@ def _state_verdict(
         would_change=would_change,
         need=_list_needs(ranked, case, knowledge) if abstains or status == "hypothesis" else (),
     )
-
-
-def _is_abstaining(best: RankedCause, case: Case) -> bool:
-    """Say whether no cause is named: nothing is likely, or there is no log to judge."""
-    is_unlikely = best.probability < ABSTAIN_BELOW or has_trait(best.id, Trait.UNEXPLAINED)
-    return is_unlikely or (case.outcome == NO_LOG and is_without_log(case.gathered))
 
 
 def describe_distinction(best: str, other: str, knowledge: KnowledgeBase) -> Message:

@@ -173,13 +173,9 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     found = next((one for way in ways if (one := way(text, where, line)) is not None), None)
     if found is None:
         return None
-    return LineFigures(found._replace(passed=_find_ended_pass(text)), None, "", "")
-
-
-def _find_ended_pass(text: str) -> int:
-    """Find how many batches a pass had whose bar, drawn with signs, is at its end; else 0."""
+    # The batches of a pass whose bar, drawn with signs, is at its end.
     ended = _WHOLE.search(text) if "[==" in text and _DRAWN_BAR.search(text) else None
-    return int(ended["of"]) if ended else 0
+    return LineFigures(found._replace(passed=int(ended["of"]) if ended else 0), None, "", "")
 
 
 def _parse_line_of_bar(bar: Draw, where: ProcessId, line: int) -> LineFigures | None:
