@@ -187,7 +187,7 @@ def _build_traceback(
     looked: list[Row] = []
     if last is not None and (match := match_exception(last.text)):
         name, message = match["name"], (match["message"] or "")
-        if not (name.endswith("KeyError") and _LITERAL.fullmatch(message) is not None):
+        if not _is_whole_key(name, message):
             message, exception, looked = _read_whole_message(message, last, rows, view.data)
         if _COMPILER in name:
             looked += itertools.islice(rows, _MOST_ADVICE)
@@ -292,6 +292,11 @@ def _find_last_redraw(data: bytes, start: int, end: int) -> tuple[int, int]:
     while end > start and data[end - 1] == 13:
         end -= 1
     return data.rfind(b"\r", start, end) + 1 or start, end
+
+
+def _is_whole_key(name: str, message: str) -> bool:
+    """Say whether a message is the key that a KeyError prints, which nothing continues."""
+    return name.endswith("KeyError") and _LITERAL.fullmatch(message) is not None
 
 
 def _read_whole_message(

@@ -155,8 +155,7 @@ def _redact_field(owner: Any, name: str, value: Any, redactor: Redactor) -> Any:
             for key, text in value
         )
     if isinstance(owner, DecisiveWords) and name == "terms":
-        shown = redactor.text(owner.text)
-        return tuple(term for term in owner.terms if term in shown)
+        return _filter_terms(owner, redactor)
     if isinstance(owner, Excerpt):
         return redact_excerpt(owner, redactor) if name == "lines" else ()
     return _redact_value(value, redactor)
@@ -219,3 +218,9 @@ def _redact_collection(values: Collection[Any], redactor: Redactor) -> Collectio
     if isinstance(values, tuple) and all(map(operator.is_, hidden, values)):
         return values
     return hidden if isinstance(values, list) else tuple(hidden)
+
+
+def _filter_terms(carried: DecisiveWords, redactor: Redactor) -> tuple[str, ...]:
+    """Keep the terms that are still in their redacted line: a term must not reveal a secret."""
+    shown = redactor.text(carried.text)
+    return tuple(term for term in carried.terms if term in shown)

@@ -22,6 +22,7 @@ from postmortem.core.answer import (
     Progress,
     SeriesView,
     SignatureHit,
+    Verdict,
 )
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.findings import Source
@@ -189,7 +190,6 @@ def _build_report(
     )
     shown = redact_report(shown, redactor)
     first = shown.first_failure
-    kinds = redactor.counts if redactor is not None else {}
     wire = {
         "schema": SCHEMA,
         "tool": {
@@ -202,10 +202,7 @@ def _build_report(
         "attempts": [_get_fields(attempt) for attempt in shown.attempts],
         "outcome": shown.outcome,
         "frameworks": [_get_fields(framework) for framework in shown.frameworks],
-        "verdict": (
-            _get_fields(shown.verdict)
-            | {"need": [_get_fields(entry) for entry in shown.verdict.need]}
-        ),
+        "verdict": _build_verdict(shown.verdict),
         "causes": [_build_cause(cause) for cause in shown.causes],
         "signatures": [_build_signature(signature) for signature in shown.signatures],
         "first_failure": None if first is None else _build_failure(first),
@@ -222,7 +219,7 @@ def _build_report(
         ),
         "settings": {name: _get_fields(setting) for name, setting in shown.settings.items()},
         "progress": _build_progress(shown.progress),
-        "redactions": {"count": sum(kinds.values()), "kinds": kinds},
+        "redactions": _count_redactions(redactor),
         "warnings": list(shown.warnings),
     }
     if shown.replay is not None:
@@ -331,3 +328,12 @@ def _convert_other_value(value: Any) -> Any:
     if isinstance(value, tuple | list | set | frozenset):
         return [convert_to_json_value(item) for item in value]
     return convert_to_json_value(str(value))
+
+
+def _build_verdict(verdict: Verdict) -> dict[str, Any]:
+    return _get_fields(verdict) | {"need": [_get_fields(entry) for entry in verdict.need]}
+
+
+def _count_redactions(redactor: Redactor | None) -> dict[str, Any]:
+    kinds = redactor.counts if redactor is not None else {}
+    return {"count": sum(kinds.values()), "kinds": kinds}

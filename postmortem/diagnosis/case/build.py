@@ -112,12 +112,7 @@ def _build_attempt(
     handed_on, seen = _collect_own_findings(extract, knowledge)
     attempt = _select_attempt(extract, begins, seen, handed_on)
     apart = _find_clock_skews(attempt)
-    clock = _build_clock(
-        extract,
-        seen,
-        failures.find_reporting_sources(attempt.seen, attempt.tracebacks, knowledge.by_id),
-        apart,
-    )
+    clock = _build_clock(extract, seen, _find_sources_needing_times(attempt, knowledge), apart)
     observed = build_observed(extract, attempt.seen, attempt.begins, knowledge)
     known = registry.detect_anomalies(observed)
     known |= find_reached_plan(attempt.gathered, ends)
@@ -295,6 +290,11 @@ def _select_attempt(
         if (traceback.source, traceback.offset) not in handed_on
     ]
     return _Attempt(extract, begins, seen, tracebacks)
+
+
+def _find_sources_needing_times(attempt: _Attempt, knowledge: KnowledgeBase) -> set[int]:
+    """Name the sources that must have times for the clock to be of use."""
+    return failures.find_reporting_sources(attempt.seen, attempt.tracebacks, knowledge.by_id)
 
 
 def _list_failures(

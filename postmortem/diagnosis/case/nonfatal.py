@@ -247,11 +247,13 @@ def _iter_far_from_end(
     for finding, far in words:
         behind = extract.lines.get(finding.source, 0) - finding.end_line
         is_prose = not finding.level and len(finding.text) >= _PROSE
-        if is_prose or (
-            behind >= far
-            and not any(0 <= line - finding.line < far for line in reported[finding.source])
-        ):
+        if is_prose or (behind >= far and not _is_before(finding, reported[finding.source], far)):
             yield finding
+
+
+def _is_before(finding: Finding, lines: Iterable[int], far: int) -> bool:
+    """Say whether one of some lines stands less than so many behind a finding."""
+    return any(0 <= line - finding.line < far for line in lines)
 
 
 def _find_last_lines(seen: Iterable[Sighting], signatures: str | tuple[str, ...]) -> dict[int, int]:

@@ -271,14 +271,7 @@ def infer_outcome(
     """
     if _has_failure_status(extract):
         return "failed"
-    successes = [
-        found
-        for found in seen
-        if (
-            has_trait(found.finding.signature, Trait.SOUND)
-            and not _is_training_continued(found, extract)
-        )
-    ]
+    successes = [found for found in seen if _is_end(found, extract)]
     if successes and not any(_find_real_failures(failures, successes)):
         return "completed"
     if failures or _is_ended(extract, seen, known):
@@ -288,11 +281,16 @@ def infer_outcome(
     return _infer_outcome_without_end(extract, seen, known)
 
 
+def _is_end(found: Sighting, extract: Extract) -> bool:
+    """Say whether this is the marker of an end, behind which nothing is trained."""
+    return has_trait(found.finding.signature, Trait.SOUND) and not _is_training_continued(
+        found, extract
+    )
+
+
 def _is_ended(extract: Extract, seen: Iterable[Sighting], known: Mapping[str, Anomaly]) -> bool:
     """Say whether a consequence ends the log; what peers print behind a run's end is noise."""
-    ends = [
-        found for found in seen if found.finding.role == "consequence" and _is_last(found, extract)
-    ]
+    ends = [found for found in seen if _is_final_consequence(found, extract)]
     is_through = bool(_ENDS.intersection(known))
     return any(
         not (is_through and has_trait(sighting.finding.signature, Trait.AMONG_PROCESSES))
@@ -306,8 +304,7 @@ def _infer_outcome_without_end(
     """Infer the outcome where nothing reports an end."""
     if "traceback-cut" in known:
         return "failed"
-    is_counting = bool(_WORKS.intersection(known)) and not _has_troubles(seen)
-    if any(extract.records.values()) or is_counting or _HANDLED in known:
+    if _is_working(extract, seen, known):
         if _ENDS.intersection(known):
             return "completed"
         return "unknown" if known.keys() & _OPEN else "running"
@@ -316,6 +313,12 @@ def _infer_outcome_without_end(
     facts = extract.facts
     is_begun = (seen or facts.facts or facts.phases) and not is_without_log(extract)
     return "incomplete" if is_begun or "waits-at-start" in known else NO_LOG
+
+
+def _is_working(extract: Extract, seen: Sequence[Sighting], known: Mapping[str, Anomaly]) -> bool:
+    """Say whether a log shows work: records, lines that count, output behind an error it caught."""
+    is_counting = bool(_WORKS.intersection(known)) and not _has_troubles(seen)
+    return any(extract.records.values()) or is_counting or _HANDLED in known
 
 
 def is_without_log(extract: Extract) -> bool:
@@ -357,6 +360,10 @@ def _is_training_continued(found: Sighting, extract: Extract) -> bool:
         >= SURVIVED_RECORDS
         for series in extract.series.values()
     )
+
+
+def _is_final_consequence(found: Sighting, extract: Extract) -> bool:
+    return found.finding.role == "consequence" and _is_last(found, extract)
 
 
 def _is_stalled(found: Sighting, extract: Extract, known: Mapping[str, Anomaly]) -> bool:

@@ -116,11 +116,7 @@ class SurvivedErrors:
                 self.has(traceback) and (is_outlived_by_run(traceback) or self._is_explained(first))
             )
             for traceback in self._iter_around(finding)
-            if first is None
-            or not (
-                traceback.source == first.source
-                and traceback.line <= first.line <= traceback.end_line
-            )
+            if first is None or not _is_enclosing(traceback, first)
         )
 
     def _is_explained(self, first: Failure | None) -> bool:
@@ -182,7 +178,7 @@ class SurvivedErrors:
         """Say whether the process failed by itself later on; or, of `any` failure, in any way."""
         end = max(traceback.end_line, traceback.went_on)
         near = self._found.get(traceback.source, ())
-        own = {found.finding.signature for found in near if _is_within(found.finding, traceback)}
+        own = _collect_own_signatures(near, traceback)
         return any(
             other.line > end
             and other.aside not in ASIDE
@@ -284,10 +280,19 @@ def _find_last_trouble(seen: Iterable[Sighting]) -> dict[int, int]:
     return last
 
 
+def _collect_own_signatures(seen: Iterable[Sighting], traceback: Traceback) -> set[str]:
+    """Collect what is found within a traceback; told once more it is no other failure."""
+    return {found.finding.signature for found in seen if _is_within(found.finding, traceback)}
+
+
 def _is_within(finding: Finding, traceback: Traceback) -> bool:
     return traceback.line <= finding.line <= traceback.end_line and is_same_process(
         finding.where, traceback.where
     )
+
+
+def _is_enclosing(traceback: Traceback, first: Failure) -> bool:
+    return traceback.source == first.source and traceback.line <= first.line <= traceback.end_line
 
 
 def _is_of_a_helper(traceback: Traceback) -> bool:

@@ -68,13 +68,7 @@ def detect_gpu_holders(observed: Observed) -> Iterable[Anomaly]:
     processes = [process for process in processes if process not in own]
     if not cards:
         return _detect_from_process_list(processes, observed)
-    cards = [
-        card._replace(
-            used=card.used
-            - sum(process.used for process in own if process.number in {card.number, None})
-        )
-        for card in cards
-    ]
+    cards = [card._replace(used=card.used - _sum_used_memory(card, own)) for card in cards]
     if own and all(card.used < _LEAST for card in cards):
         return []
     held = _select_cards_held_by_others(cards, processes, observed)
@@ -110,6 +104,11 @@ def _collect_pids_of_scripts(scripts: Container[str], observed: Observed) -> set
         if (row := _LISTED.match(line)) is not None
         and any(named["script"] in scripts for named in _SCRIPT.finditer(line))
     }
+
+
+def _sum_used_memory(card: _Card, own: Iterable[_Holder]) -> float:
+    """Give what processes hold of a card, in MiB."""
+    return sum(process.used for process in own if process.number in {card.number, None})
 
 
 def _select_cards_held_by_others(

@@ -79,10 +79,15 @@ def _is_sound(loss: float) -> bool:
     return math.isfinite(loss) and loss != 0.0
 
 
+def _drop_zero_norms(curves: Curves) -> list[Point]:
+    """Give the finite norms but those of exactly 0, of which nothing grows."""
+    return [point for point in curves.finite(names.GRAD_NORM) if point.value]
+
+
 def detect_gradient_explosion(observed: Observed) -> Iterable[Anomaly]:
     """Find norms that grow by orders of magnitude, or to infinity."""
     curves = observed.curves
-    finite = [point for point in curves.finite(names.GRAD_NORM) if point.value]
+    finite = _drop_zero_norms(curves)
     if len(finite) >= _FEWEST:
         usual = statistics.median(point.value for point in finite[: max(3, len(finite) // 2)])
         blown = (

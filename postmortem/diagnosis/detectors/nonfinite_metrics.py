@@ -25,7 +25,7 @@ from postmortem.diagnosis.detectors.observed import (
     show,
 )
 from postmortem.diagnosis.detectors.scores import find_risen_score
-from postmortem.extraction.facts.series import Point
+from postmortem.extraction.facts.series import Point, Series
 
 _ROUNDING: Final = 1e-15
 _OFTEN: Final = 0.2
@@ -60,7 +60,7 @@ def detect_zero_loss(observed: Observed) -> list[Anomaly]:
         return []
     if (
         not norms
-        and all(_is_zero(point) for point in points[points.index(found[0]) :])
+        and _has_zero_tail(points, found[0])
         and _is_zero_suspicious(curves, points, found[0])
     ):
         return [_build_drop_anomaly(curves, points, found[0])]
@@ -90,9 +90,7 @@ def _may_be_sound(curves: Curves, points: Sequence[Point], zero: Point) -> bool:
     A gradient that flows shows it, too: the loss of a policy starts at 0. So does an accuracy that
     no training without labels reaches.
     """
-    if any(0 < value < math.inf for value in curves.by_line(names.GRAD_NORM).values()) or curves.of(
-        "earned"
-    ):
+    if _has_gradient(curves.by_line(names.GRAD_NORM)) or curves.of("earned"):
         return True
     if find_risen_score(curves) is not None or _falls_by_another_name(curves):
         return True
@@ -112,6 +110,14 @@ def _falls_by_another_name(curves: Curves) -> bool:
             if 0 < max(values[-third:]) < _FALLEN * min(values[:third]):
                 return True
     return False
+
+
+def _has_gradient(norms: Mapping[int, float]) -> bool:
+    return any(0 < value < math.inf for value in norms.values())
+
+
+def _has_zero_tail(points: Sequence[Point], zero: Point) -> bool:
+    return all(_is_zero(point) for point in points[points.index(zero) :])
 
 
 def _find_first_nonzero(points: Sequence[Point]) -> Point | None:
@@ -245,11 +251,7 @@ def detect_nonfinite_component(observed: Observed) -> Iterable[Anomaly]:
     total = curves.by_name.get(names.LOSS)
     for name, series in curves.by_name.items():
         first = series.first_nonfinite
-        if (
-            first is not None
-            and _is_component(name)
-            and (total is None or total.nonfinite < series.nonfinite)
-        ):
+        if first is not None and _is_component(name) and _is_worse(series, total):
             message = say("{name} {shown}", name=name, shown=show(first))
             return [curves.shape("nan-component", message, first.line)]
     return []
@@ -325,6 +327,11 @@ def _is_component(name: str) -> bool:
     """Say whether a figure is a part of the loss, and not the best of it so far."""
     is_other = name in {names.LOSS, names.EVAL_LOSS} or _BEST_SO_FAR.match(name)
     return "loss" in name and not is_other
+
+
+def _is_worse(series: Series, total: Series | None) -> bool:
+    """Say whether a component is not finite more often than the total."""
+    return total is None or total.nonfinite < series.nonfinite
 
 
 def detect_nonfinite_inputs(observed: Observed) -> Iterable[Anomaly]:

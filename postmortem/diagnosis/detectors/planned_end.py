@@ -73,9 +73,7 @@ def _iter_reasons(observed: Observed, source: int, curves: Sequence[Series]) -> 
             )
     if not is_cut_short(observed, source):
         yield from _iter_spent_rates(curves)
-    if curves and _is_full_count(
-        observed, source, max(curves, key=lambda curve: len(curve.lines)).lines[-1]
-    ):
+    if curves and _is_full_count(observed, source, _find_last_line_of_longest(curves)):
         yield say("the count of the last record is full")
     if _is_at_end_of_file(observed, source):
         for count in counts:
@@ -176,13 +174,17 @@ def _is_next_zero(values: Sequence[float]) -> bool:
     return abs(before - fall) <= _UNEVEN * fall and values[2] <= (1 + _UNEVEN) * fall
 
 
+def _find_last_line_of_longest(curves: Sequence[Series]) -> int:
+    """Give the last line of the curve of most records: an evaluation may stand behind it."""
+    return max(curves, key=lambda curve: len(curve.lines)).lines[-1]
+
+
 def _is_full_count(observed: Observed, source: int, last: int) -> bool:
     """Say whether all counts such as `99/99` of a record are full, and only now.
 
     Beside an epoch of an unknown number of them, the steps of one epoch may be what is full.
     """
-    first, text = observed.tails.get(source, (1, ""))
-    rows = [get_last_draw(row) for row in text.split("\n")[: max(0, last - first + 1)]]
+    rows = _list_rows(observed, source, last)
     row = rows[-1] if rows else ""
     parts = [(int(part["now"]), int(part["of"])) for part in PART.finditer(row)]
     if not parts or any(now < of for now, of in parts):
@@ -203,6 +205,12 @@ def _are_steps_of_epoch(observed: Observed, source: int, counts: set[int]) -> bo
         if curve.source == source and curve.name == names.EPOCH and curve.last is not None
     ]
     return bool(epochs) and not counts.intersection(epochs)
+
+
+def _list_rows(observed: Observed, source: int, last: int) -> list[str]:
+    """Give the last lines of a source up to a record."""
+    first, text = observed.tails.get(source, (1, ""))
+    return [get_last_draw(row) for row in text.split("\n")[: max(0, last - first + 1)]]
 
 
 def _is_at_end_of_file(observed: Observed, source: int) -> bool:

@@ -129,22 +129,29 @@ def detect_loss_scale_trend(observed: Observed) -> Iterable[Anomaly]:
         return []
     end = values[-1]
     halvings = math.log2(max(values) / end) if end > 0 else math.inf
-    sound = sum(
-        point.line > points[-1].line and point.value != 0.0 for point in curves.finite(names.LOSS)
-    )
+    sound = _count_sound_losses_after(curves, points[-1].line)
     message = say(
         "loss scale {first:g} → {end:g} in {count} events",
         first=values[0],
         end=end,
         count=len(values),
     )
-    rises = any(current > previous for previous, current in itertools.pairwise(values))
-    is_collapsing = halvings >= 5 and values[-1] <= _LOW and not rises
-    if (end <= _FLOOR and halvings >= 3) or (is_collapsing and not sound):
+    if (end <= _FLOOR and halvings >= 3) or (_is_collapsing(values, halvings) and not sound):
         return [curves.shape("scale-collapse", message, _find_first_drop(points).line)]
     if halvings >= 1 and (end >= _USABLE or sound >= 3):
         return [curves.shape("scale-settling", message, points[0].line)]
     return []
+
+
+def _count_sound_losses_after(curves: Curves, line: int) -> int:
+    """Count the losses behind a line that are finite and not 0: training went on."""
+    return sum(point.line > line and point.value != 0.0 for point in curves.finite(names.LOSS))
+
+
+def _is_collapsing(values: Sequence[float], halvings: float) -> bool:
+    """Say whether a scale falls far and never rises."""
+    rises = any(current > previous for previous, current in itertools.pairwise(values))
+    return halvings >= 5 and values[-1] <= _LOW and not rises
 
 
 def _find_first_drop(points: Sequence[Point]) -> Point:

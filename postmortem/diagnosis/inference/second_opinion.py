@@ -106,13 +106,7 @@ def _combine(
         is_echo = _is_echo(again.causes[0], case, knowledge, opinion)
         return ranking if is_echo else _put_forward(again, ranking, opinion, case, knowledge)
     is_moved = again.verdict.cause != ranking.verdict.cause
-    if (
-        is_moved
-        and _is_firm(ranking, again)
-        and not (
-            again.verdict.cause in opinion.model.own and is_absence(ranking.verdict.cause or "")
-        )
-    ):
+    if is_moved and _is_firm(ranking, again) and not _is_taught(again, ranking, opinion):
         again = ranking
     if again.verdict.cause is None:
         return again
@@ -249,11 +243,16 @@ def _is_firm(ranking: Ranking, again: Ranking) -> bool:
     return ranking.verdict.status == "supported" or is_healthy or is_absence(again.causes[0].id)
 
 
+def _is_taught(again: Ranking, ranking: Ranking, opinion: Opinion) -> bool:
+    """Say whether what was named for want of a cause gives way to one that a user has taught."""
+    return again.verdict.cause in opinion.model.own and is_absence(ranking.verdict.cause or "")
+
+
 def _iter_text_cause_evidence(
     best: str, ranking: Ranking, knowledge: KnowledgeBase, opinion: Opinion
 ) -> Iterator[tuple[str, Evidence[Message]]]:
     """Put the text's own cause forward, at its odds: before all others only if it is named."""
-    if best not in knowledge.causes or (is_absence(best) or has_trait(best, Trait.SHOWN_BY_CURVES)):
+    if best not in knowledge.causes or _is_cause_without_text(best):
         return
     known = next((cause for cause in ranking.causes if cause.id == best), None)
     if known is not None and _is_opposed(known):
@@ -268,6 +267,11 @@ def _iter_text_cause_evidence(
     weight = min(WEIGHTS["strong"], wanted - (PRIOR if known is None else known.score))
     if weight >= _SMALLEST:
         yield best, _build_evidence(best, weight, opinion)
+
+
+def _is_cause_without_text(cause: str) -> bool:
+    """Say whether a cause shows in no text, only in figures or in the absence of others."""
+    return is_absence(cause) or has_trait(cause, Trait.SHOWN_BY_CURVES)
 
 
 def _compute_text_cause_odds(best: str, ranking: Ranking, opinion: Opinion) -> float:

@@ -200,11 +200,7 @@ def find_position(text: str, named: StepAndEpoch, start: int, *, is_bar: bool = 
     step, epoch = (
         _find_unnamed_step(text, named, start, is_bar=is_bar)
         if named.step is None
-        else StepAndEpoch(
-            named.step,
-            named.epoch
-            or (_EPOCH_BEFORE.search(text, 0, named.step.start()) if named.step["of"] else None),
-        )
+        else StepAndEpoch(named.step, named.epoch or _find_epoch_before(text, named.step))
     )
     is_named = step is not None or epoch is not None
     if not is_named and (pair := _IN_ONE_BRACKET.search(text, 0, start)):
@@ -258,6 +254,11 @@ def _find_counted(text: str, start: int, end: int) -> re.Match[str] | None:
         ),
         None,
     )
+
+
+def _find_epoch_before(text: str, step: re.Match[str]) -> re.Match[str] | None:
+    """Find the epoch that stands alone before a step of a length."""
+    return _EPOCH_BEFORE.search(text, 0, step.start()) if step["of"] else None
 
 
 def find_leading_count(text: str) -> re.Match[str] | None:

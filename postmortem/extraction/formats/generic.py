@@ -173,9 +173,13 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     found = next((one for way in ways if (one := way(text, where, line)) is not None), None)
     if found is None:
         return None
-    # The batches of a pass whose bar, drawn with signs, is at its end.
+    return LineFigures(found._replace(passed=_find_ended_pass(text)), None, "", "")
+
+
+def _find_ended_pass(text: str) -> int:
+    """Find how many batches a pass had whose bar, drawn with signs, is at its end; else 0."""
     ended = _WHOLE.search(text) if "[==" in text and _DRAWN_BAR.search(text) else None
-    return LineFigures(found._replace(passed=int(ended["of"]) if ended else 0), None, "", "")
+    return int(ended["of"]) if ended else 0
 
 
 def _parse_line_of_bar(bar: Draw, where: ProcessId, line: int) -> LineFigures | None:
@@ -269,11 +273,7 @@ def _parse_loss_line(
     losses = parse_losses(text, has_place=bool(named))
     if named and not losses.values:
         losses = parse_objectives(text)
-        losses = (
-            losses
-            if losses.values
-            else parse_split_losses(text, max(found.end() for found in named if found is not None))
-        )
+        losses = losses if losses.values else parse_split_losses(text, _get_place_end(named))
     if named:
         losses = take_only_objective(losses)
     if not losses.values or (_OF_BEST if named else _RESTATED).search(text, 0, losses.start):
@@ -324,9 +324,17 @@ def _is_of_batch(text: str, named: StepAndEpoch, place: Position, start: int) ->
         return not math.isnan(place.length) and bool(find_label_split(text, start))
     counts = named.step is not None and not math.isnan(place.epoch)
     counts |= named.epoch is not None and not math.isnan(place.length)
-    return counts and bool(
-        find_label_split(text, next((found.start() for found in named if found is not None), 0))
-    )
+    return counts and bool(find_label_split(text, _get_step_start(named)))
+
+
+def _get_step_start(named: StepAndEpoch) -> int:
+    """Give where the step of a line begins; where its epoch does if no word calls it so."""
+    return next((found.start() for found in named if found is not None), 0)
+
+
+def _get_place_end(named: StepAndEpoch) -> int:
+    """Give where the step and the epoch of a line end."""
+    return max(found.end() for found in named if found is not None)
 
 
 def _parse_without_loss(text: str, where: ProcessId, line: int) -> Found | None:

@@ -303,10 +303,14 @@ def _split_cells(text: str, count: int) -> list[str] | None:
     figures = [cell for cell in cells if _FIGURE.match(cell)]
     return (
         cells
-        if (_parse_cell(cells[0]) is not None and len(figures) >= 2)
-        or (bool(_POSITION.match(cells[0])) and any(_FIGURE.match(cell) for cell in cells[1:]))
+        if (_parse_cell(cells[0]) is not None and len(figures) >= 2) or _is_placed(cells)
         else None
     )
+
+
+def _is_placed(cells: Sequence[str]) -> bool:
+    """Say whether a position of a length comes first and a figure stands behind it."""
+    return bool(_POSITION.match(cells[0])) and any(_FIGURE.match(cell) for cell in cells[1:])
 
 
 def _parse_cell(cell: str) -> float | None:

@@ -128,10 +128,7 @@ def find_differing_losses(diagnosis: Diagnosis) -> LossComparison | None:
         (name, members)
         for name, group in _collect_losses_by_process(diagnosis).items()
         if len(members := _filter_overlapping(_sort_by_rank(group.values()))) > 1
-        and (
-            len({repr([(step, value) for step, value, _ in member.samples]) for member in members})
-            > 1
-        )
+        and _has_differences(members)
     ]
     if not found:
         return None
@@ -193,6 +190,16 @@ def _filter_overlapping(members: list[SeriesView]) -> list[SeriesView]:
 
 def _get_step_range(curve: SeriesView) -> tuple[float, float]:
     return curve.samples[0][0] or 0.0, curve.samples[-1][0] or 0.0
+
+
+def _has_differences(members: Sequence[SeriesView]) -> bool:
+    """Say whether there is more than one curve to see.
+
+    A loss averaged over the processes is the same on each.
+    """
+    return (
+        len({repr([(step, value) for step, value, _ in member.samples]) for member in members}) > 1
+    )
 
 
 def _find_earliest_nonfinite(members: Sequence[SeriesView]) -> SeriesView | None:
@@ -284,10 +291,7 @@ def _build_process_panel(diagnosis: Diagnosis, found: LossComparison) -> Panel:
         tracks=tracks,
         left=min(first.left, *places),
         right=max(first.right, *places),
-        is_log=(
-            any(build_curve(series).is_log for series in found.series)
-            and not any(value <= 0 for series in found.series for _, value, _ in series.samples)
-        ),
+        is_log=_is_log(found.series),
         bad=bad,
         spots=tuple(spot for spot in first.spots if spot.kind != "bad" or spot.line == bad_line),
         is_of_processes=True,
@@ -299,6 +303,13 @@ def _select_process_style(index: int, found: LossComparison) -> str:
     if found.has_odd and index == 0:
         return "odd"
     return f"dash-{index - found.has_odd}" if index < NAMED else "thin"
+
+
+def _is_log(several: Sequence[SeriesView]) -> bool:
+    """Say whether a logarithmic axis suits one of several curves and can show them all."""
+    return any(build_curve(series).is_log for series in several) and not any(
+        value <= 0 for series in several for _, value, _ in series.samples
+    )
 
 
 def _is_companion(main: SeriesView, other: SeriesView) -> bool:

@@ -315,13 +315,15 @@ def is_secret(strength: Named, value: str, *, is_quoted: bool, is_prose: bool) -
     if strength is Named.NOTHING or is_placeholder(value) or (not is_quoted and is_code(value)):
         return False
     if strength is Named.PASSWORD:
-        is_word = (value.isalpha() and value.islower() and len(value) < 6) or _is_of_chinese_words(
-            value
-        )
+        is_word = _is_short_word(value) or _is_of_chinese_words(value)
         return not (is_prose and is_word) and not _is_file(value)
     if strength is Named.KEY:
         return _is_key(value) and not (is_prose and _is_word_of_prose(value))
     return _LOOKS[strength](value)
+
+
+def _is_short_word(value: str) -> bool:
+    return value.isalpha() and value.islower() and len(value) < 6
 
 
 def _is_word_of_prose(value: str) -> bool:
