@@ -20,7 +20,7 @@ from postmortem.core.resources import find_shipped_model
 from postmortem.diagnosis.case.build import build_case
 from postmortem.diagnosis.classifier.models import TextModel, load_text_model
 from postmortem.diagnosis.classifier.opinion import ask_text_model
-from postmortem.diagnosis.curves.boosted_trees import load_curve_model
+from postmortem.diagnosis.detectors.boosted_trees import load_curve_model
 from postmortem.diagnosis.inference.case_contents import find_active_conditions
 from postmortem.diagnosis.inference.certainty import settled
 from postmortem.diagnosis.inference.second_opinion import combine_opinions

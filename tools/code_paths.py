@@ -40,7 +40,7 @@ JUDGING: Final = (
     "postmortem/diagnosis/inference/",
 )
 """Where a finding becomes a verdict; what is shown of both is another path."""
-ASIDE: Final = ("postmortem/diagnosis/detectors/", "postmortem/diagnosis/curves/")
+ASIDE: Final = ("postmortem/diagnosis/detectors/",)
 """Who looks at a curve, and hands it on to nobody."""
 ANSWERED: Final = "tests/interfaces/bots/test_answers.py"
 

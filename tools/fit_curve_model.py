@@ -17,7 +17,7 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from postmortem.diagnosis.curves.boosted_trees import SOUND, CurveModel, serialize_curve_model
+from postmortem.diagnosis.detectors.boosted_trees import SOUND, CurveModel, serialize_curve_model
 from postmortem.learn.curve_fitting import (
     CurveSample,
     fit_curve_model,

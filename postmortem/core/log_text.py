@@ -4,7 +4,7 @@ In: a pattern in the syntax of `re` and its flags; text from a log; digits, a fi
 what is used as a `re.Pattern`; text in which every control character can be seen, so that it steers
 no terminal, page or runner; an `int`, or None where no counter has so many digits; a finite number,
 how many digits it has, a step as it is counted. Not here: the patterns of rules (`rules.engine`),
-figures in other spellings (`formats.figures`), the length of what is shown (`report.plain`),
+figures in other spellings (`formats.figures`), the length of what is shown (`report.display`),
 escaping for HTML or Markdown, which each form does last.
 
 There are several hundred patterns, and one log asks some: compiling all took a tenth of each start.

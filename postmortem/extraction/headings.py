@@ -39,7 +39,7 @@ from postmortem.extraction.formats.losses import (
     is_of_training,
 )
 from postmortem.extraction.formats.record_parts import name_of_split
-from postmortem.extraction.formats.tables import TABLE_PRODUCER as TABLE
+from postmortem.extraction.formats.tables import TABLE_PRODUCER
 from postmortem.extraction.kept_lines import RecurringLine
 from postmortem.extraction.scanning import Prefilter, build_prefilter
 from postmortem.reading.prefixes import clean
@@ -161,7 +161,7 @@ def _stand_below(curve: Series, places: Sequence[int], headings: Sequence[_Headi
 
 def _move(extract: Extract, curve: Series, splits: Sequence[str]) -> None:
     """Put the points of evaluations into a series of their own."""
-    end = names.OF_BATCH if _has_neighbours(splits) else ""
+    end = names.OF_BATCH if any(one and other for one, other in itertools.pairwise(splits)) else ""
     split = next(filter(None, splits))
     name = f"{name_of_split(curve.name.removeprefix(names.OF_EPOCH), split)}{end}"
     key = (curve.name, curve.producer, curve.source, curve.where)
@@ -180,11 +180,6 @@ def _move(extract: Extract, curve: Series, splits: Sequence[str]) -> None:
     if parts[False].points:
         extract.series[key] = parts[False]
     extract.series[target] = parts[True]
-
-
-def _has_neighbours(splits: Sequence[str]) -> bool:
-    """Say whether a section of an evaluation holds several figures."""
-    return any(one and other for one, other in itertools.pairwise(splits))
 
 
 _POSITION_WORDS: Final = (
@@ -206,7 +201,7 @@ _BEHIND_EPOCH: Final = compile_lazily(
     rb"[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,12}(?P<value>\d{1,10})[^\n\r\w]{0,8}(?=[\n\r])"
 )
 """A finer position on the line of an epoch, and nothing behind: `Epoch: 2, global_step=102400`."""
-_LOOPS: Final = frozenset({PLAIN_LOOP, TABLE})
+_LOOPS: Final = frozenset({PLAIN_LOOP, TABLE_PRODUCER})
 """Producers whose records may tell where they stand by the epoch alone."""
 _POSITION_KINDS: Final = (b"timesteps", b"iter", b"step", b"episode", b"round", b"epoch")
 """What is counted, the finest first."""

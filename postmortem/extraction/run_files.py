@@ -84,7 +84,6 @@ def iter_last_values(text: str) -> Iterator[tuple[Record, int]]:
             yield Record(step, [(name, value)], NOWHERE), leaf.line
 
 
-TRAINER_STATE: Final = "transformers-trainer-state"
 _HISTORY: Final = b'"log_history"'
 _ENTRY: Final = compile_lazily(rb"\{[^{}]{1,20000}\}")
 _TOTAL: Final = compile_lazily(rb'"max_steps":\s{0,8}(\d{1,12})')
@@ -163,7 +162,6 @@ _DECODER: Final = json.JSONDecoder(parse_int=_parse_number)
 
 
 _ROW_BYTES: Final = 1 << 20
-_AT_ONCE: Final = 1 << 20
 _METRICS, _SETTINGS = "metrics", "environment"
 _CUT: Final = say("only its beginning was read")
 _HISTORY_BYTES: Final = 32 << 20
@@ -283,7 +281,7 @@ class RunFiles:
             return _Records(
                 WANDB,
                 "",
-                lambda source: iter_last_values(_read_head(source)),
+                lambda source: iter_last_values(source.read(SNIFF).decode("utf-8", "replace")),
                 [WANDB_NOTE],
             )
         metrics, notes = self._machine.knowledge.metrics, list[Message]()
@@ -345,11 +343,7 @@ def _parse_history(source: Readable, notes: list[Message]) -> Document:
     return parse_arrays(data.decode("utf-8", "replace"))
 
 
-def _read_head(source: Readable) -> str:
-    return source.read(SNIFF).decode("utf-8", "replace")
-
-
 def _read_to_end(source: Readable) -> None:
     """Read a source to its end: its lines are counted and its bytes hashed."""
-    while source.read(_AT_ONCE):
+    while source.read(_ROW_BYTES):
         pass

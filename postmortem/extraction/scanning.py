@@ -16,7 +16,7 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 import xxhash
 
@@ -30,9 +30,6 @@ from postmortem.rules.pattern_syntax import (
     drop_look_around,
     get_byte_encoding,
 )
-
-if TYPE_CHECKING:
-    from hyperscan import Database
 
 try:
     import hyperscan
@@ -196,7 +193,9 @@ class LineScreen:
                 their own; as for re2 if there is none.
             of_many_lines: each may match lines of a text of many, whose ends are ends to it.
         """
-        own = _choose_own(patterns)
+        # The commonest characters beyond ASCII get a byte of their own.
+        count = Counter(char for pattern in patterns for char in pattern if not char.isascii())
+        own = "".join(sorted(char for char, _ in count.most_common(MOST_OWN)))
         self._encode = get_byte_encoding(own).encode if encode is None else encode(own)
         converted = [_convert(pattern, own, of_many_lines=of_many_lines) for pattern in patterns]
         self.unfit = frozenset(index for index, pattern in enumerate(converted) if pattern is None)
@@ -216,7 +215,10 @@ class LineScreen:
         if hyperscan is None or not patterns:
             return self._search_each(patterns)
         try:
-            database = _load(patterns)
+            flag = hyperscan.HS_FLAG_ALLOWEMPTY | hyperscan.HS_FLAG_SINGLEMATCH
+            database = load_database(
+                "screen", patterns, flag, is_literal=False, most_kept=_MOST_KEPT
+            )
         except hyperscan.HyperscanError:
             self.unfit |= {index for index, one in patterns.items() if not _is_fit(one)}
             fit = {index: one for index, one in patterns.items() if index not in self.unfit}
@@ -247,12 +249,6 @@ class LineScreen:
         return search
 
 
-def _choose_own(patterns: Sequence[str]) -> str:
-    """Choose the characters beyond ASCII that get a byte of their own: the commonest."""
-    count = Counter(char for pattern in patterns for char in pattern if not char.isascii())
-    return "".join(sorted(char for char, _ in count.most_common(MOST_OWN)))
-
-
 def _convert(pattern: str, own: str, *, of_many_lines: bool) -> bytes | None:
     """Write a pattern as hyperscan reads it; None if it cannot be."""
     relaxed = _NAMED.sub("(", drop_look_around(pattern))
@@ -280,12 +276,6 @@ def _widen(token: "re.Match[bytes]") -> bytes:
     if high <= _FEW_REPEATS:
         return token["repeat"]
     return (b"*", b"+")[low] if low < 2 else b"{%d,}" % min(low, _FEW_REPEATS)
-
-
-def _load(patterns: dict[int, bytes]) -> "Database":
-    """Load the compiled patterns, or compile and keep them."""
-    flag = hyperscan.HS_FLAG_ALLOWEMPTY | hyperscan.HS_FLAG_SINGLEMATCH
-    return load_database("screen", patterns, flag, is_literal=False, most_kept=_MOST_KEPT)
 
 
 def _is_fit(pattern: bytes) -> bool:

@@ -1,7 +1,7 @@
 """Fit a model of curves to the features of labelled runs.
 
 In: folders of labelled logs; features, classes, groups. Out: `CurveSample`s, a `CurveModel`. Not
-here: the features (`diagnosis.curves`).
+here: the features (`diagnosis.detectors.curve_features`).
 
 Gradient boosting with a histogram of each feature, since it takes missing values as they are and
 few hundred runs serve it; the trees are few and shallow, so that the file stays small.
@@ -21,7 +21,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from postmortem.core.errors import InputError
 from postmortem.diagnosis.case import attempts
-from postmortem.diagnosis.curves.boosted_trees import SOUND, CurveModel, Node, Tree
+from postmortem.diagnosis.detectors.boosted_trees import SOUND, CurveModel, Node, Tree
 from postmortem.diagnosis.detectors.curve_features import compute_features
 from postmortem.diagnosis.detectors.observed import build_observed
 from postmortem.diagnosis.detectors.registry import view_main_process

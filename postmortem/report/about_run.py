@@ -13,7 +13,7 @@ from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.findings import Attempt, Environment, Gpu, Source
 from postmortem.core.log_text import compile_lazily
 from postmortem.reading.file_names import parse_attempts
-from postmortem.report.plain import format_number, format_one_line
+from postmortem.report.display import format_number, format_one_line
 from postmortem.report.words import Words
 
 _TELLING_PACKAGES: Final = (
@@ -174,8 +174,8 @@ def list_environment_facts(environment: Environment, words: Words) -> tuple[tupl
     return tuple((name, value) for name, value in pairs if value)
 
 
-def format_environment_line(diagnosis: Diagnosis, words: Words) -> str:
-    """Put the environment on one line: telling packages, GPUs, precision, and how it ended."""
+def describe_environment(diagnosis: Diagnosis, words: Words) -> list[str]:
+    """Name the frameworks on a line, then telling packages, GPUs, precision, and how it ended."""
     environment = diagnosis.environment
     named = [
         f"{name} {environment.packages[name]}"
@@ -193,7 +193,8 @@ def format_environment_line(diagnosis: Diagnosis, words: Words) -> str:
         value = getattr(environment, name)
         if value is not None:
             parts.append(f"{words(name)} {value}")
-    return format_one_line(" · ".join(parts), 600)
+    lines = (format_frameworks(diagnosis), format_one_line(" · ".join(parts), 600))
+    return [line for line in lines if line]
 
 
 def list_attempts(diagnosis: Diagnosis) -> tuple[Attempt, ...]:

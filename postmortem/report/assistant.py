@@ -22,21 +22,19 @@ from postmortem.core.diagnosis import Analysis, Comparison, Diagnosis
 from postmortem.core.log_text import escape_control_characters
 from postmortem.core.message import Message, say, say_in
 from postmortem.report import parts
-from postmortem.report.display import prepare_for_display
-from postmortem.report.display import translate_analysis as in_one
-from postmortem.report.plain import (
+from postmortem.report.display import (
     format_one_line,
     format_percent,
     format_weight,
     place,
     process,
     shorten_source_path,
+    translate_analysis,
 )
-from postmortem.report.redacted import redact as hide
+from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.side_by_side import render
-from postmortem.report.words import Words
-from postmortem.report.words.phrase_table import PhraseTable
+from postmortem.report.words import PhraseTable, Words
 
 ASSISTANT: Final = PhraseTable(
     {
@@ -140,8 +138,7 @@ def build_answer(
             alone that nothing is filled into.
         redact: replace secrets, host and user names.
     """
-    shown = prepare_for_display(diagnosis)
-    shown = hide(shown, Redactor()) if redact else shown
+    shown = prepare_redacted(diagnosis, Redactor() if redact else None)
     words = Words(shown.language)
     phrases = ASSISTANT[words.language]
     cause = parts.get_main_cause(shown)
@@ -329,7 +326,7 @@ def build_comparison_answer(
 
 
 def _run(analysis: Analysis, words: Words) -> str:
-    shown = in_one(analysis, words.language)
+    shown = translate_analysis(analysis, words.language)
     outcome, cause = parts.format_outcome(shown, shown.outcome, words), shown.verdict.cause
     named = (
         ASSISTANT[words.language]["no-cause"]

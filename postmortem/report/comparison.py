@@ -20,11 +20,15 @@ from postmortem.core.diagnosis import (
 )
 from postmortem.core.message import Message, say, say_in
 from postmortem.report import parts
-from postmortem.report.display import prepare_for_display, translate_analysis
-from postmortem.report.plain import format_number, format_one_line, format_percent
+from postmortem.report.display import (
+    format_number,
+    format_one_line,
+    format_percent,
+    prepare_for_display,
+    translate_analysis,
+)
 from postmortem.report.redaction.redactor import Redactor
-from postmortem.report.words import Words
-from postmortem.report.words.phrase_table import PhraseTable
+from postmortem.report.words import PhraseTable, Words
 
 COMPARISON: Final = PhraseTable(
     {

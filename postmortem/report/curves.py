@@ -49,9 +49,8 @@ class Curve(NamedTuple):
     """A series with a place for each sample."""
 
     xs: tuple[float, ...]
+    """Steps; where they are missing or go back, the numbers of the records."""
     values: tuple[float, ...]
-    is_by_step: bool
-    """False where steps are missing or go back: then a place is the number of the record."""
     is_log: bool
     low: float
     high: float
@@ -78,7 +77,7 @@ def build_curve(series: SeriesView) -> Curve:
     finite = [value for value in values if math.isfinite(value)]
     is_log = bool(finite) and min(finite) > 0 and max(finite) > _LOG_FROM * min(finite)
     scaled = [_scale_value(value, is_log=is_log) for value in finite] or [0.0]
-    return Curve(xs, values, steps is not None, is_log, min(scaled), max(scaled))
+    return Curve(xs, values, is_log, min(scaled), max(scaled))
 
 
 def _get_rising_steps(series: SeriesView) -> tuple[float, ...] | None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from postmortem.core.message import say, say_in
-from postmortem.report.words.phrase_table import PhraseTable
+from postmortem.report.words import PhraseTable
 
 EVALUATION: Final = PhraseTable(
     {

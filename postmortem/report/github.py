@@ -13,9 +13,8 @@ from postmortem.core.answer import Cause
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.log_text import compile_lazily
 from postmortem.report import parts
-from postmortem.report.display import prepare_for_display
-from postmortem.report.plain import format_one_line, format_percent
-from postmortem.report.redacted import redact as hide
+from postmortem.report.display import format_one_line, format_percent
+from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.words import Words
 from postmortem.rules.vocabulary import Trait, has_trait
@@ -35,8 +34,7 @@ def render_github(diagnosis: Diagnosis, *, redact: bool = True) -> str:
 
     Error for a failed run's verdict, notice for a healthy one's, warning for what is only possible.
     """
-    shown = prepare_for_display(diagnosis)
-    shown = hide(shown, Redactor()) if redact else shown
+    shown = prepare_redacted(diagnosis, Redactor() if redact else None)
     words = Words(shown.language)
     candidates = (_format_candidate(shown, cause, words) for cause in _list_other_candidates(shown))
     return "\n".join([_format_verdict(shown, words), *candidates]) + "\n"
@@ -80,7 +78,7 @@ def _format_candidate(diagnosis: Diagnosis, cause: Cause, words: Words) -> str:
     return _format_workflow_command(
         "warning" if diagnosis.verdict.cause is None else "notice",
         f"{cause.title} ({cause.id}, {format_percent(cause.probability)})",
-        _format_reason(cause, words),
+        words("semicolon").join(item.text for item in cause.evidence[:2]) or cause.title,
         _find_evidence_location(diagnosis, cause),
     )
 
@@ -126,7 +124,3 @@ def _find_evidence_location(diagnosis: Diagnosis, cause: Cause) -> tuple[str, in
         ),
         None,
     )
-
-
-def _format_reason(cause: Cause, words: Words) -> str:
-    return words("semicolon").join(item.text for item in cause.evidence[:2]) or cause.title

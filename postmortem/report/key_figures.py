@@ -17,9 +17,14 @@ from postmortem.core.message import cut
 from postmortem.core.names import GRAD_NORM, LOSS
 from postmortem.report.about_run import format_duration
 from postmortem.report.curves import select_series
-from postmortem.report.display import detect_input_type
+from postmortem.report.display import (
+    detect_input_type,
+    format_number,
+    format_one_line,
+    iter_kept_lines,
+    process,
+)
 from postmortem.report.parts import get_main_cause, is_sound
-from postmortem.report.plain import format_number, format_one_line, iter_kept_lines, process
 from postmortem.report.words import Words
 
 Figure = tuple[str, str]

@@ -13,7 +13,13 @@ from postmortem.core.message import cut
 from postmortem.core.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.report import about_run, parts
 from postmortem.report.curves import draw_sparkline, select_series
-from postmortem.report.display import prepare_for_display
+from postmortem.report.display import (
+    format_number,
+    format_percent,
+    format_weight,
+    place,
+    process,
+)
 from postmortem.report.key_figures import find_user_code
 from postmortem.report.markdown_text import (
     LONGEST,
@@ -24,8 +30,7 @@ from postmortem.report.markdown_text import (
     format_inline_code,
     join_blocks,
 )
-from postmortem.report.plain import format_number, format_percent, format_weight, place, process
-from postmortem.report.redacted import redact as hide
+from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.replay_texts import iter_replay_sections, list_replay_facts
 from postmortem.report.wire import get_tool_version
@@ -49,8 +54,7 @@ def render_markdown(diagnosis: Diagnosis, *, redact: bool = True, longest: int =
     The rest is folded, and left out where it would be too long for one.
     """
     redactor = Redactor() if redact else None
-    shown = prepare_for_display(diagnosis)
-    shown = hide(shown, redactor) if redactor is not None else shown
+    shown = prepare_redacted(diagnosis, redactor)
     words = Words(shown.language)
     blocks = [*_render_verdict(shown, words), *_render_needs(shown, words)]
     cause = parts.get_main_cause(shown)
@@ -287,12 +291,8 @@ def _render_timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
 
 
 def _render_environment(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
-    facts = [
-        about_run.format_frameworks(diagnosis),
-        about_run.format_environment_line(diagnosis, words),
-        *about_run.describe_progress(diagnosis, words),
-    ]
-    lines = [part for part in facts if part]
+    progress = about_run.describe_progress(diagnosis, words)
+    lines = [*about_run.describe_environment(diagnosis, words), *filter(None, progress)]
     if lines:
         yield format_details(words("environment"), format_code_block("\n".join(lines), "text"))
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from postmortem.core.log_text import compile_lazily, escape_control_characters
 from postmortem.core.message import cut
-from postmortem.report.plain import format_one_line
+from postmortem.report.display import format_one_line
 
 LONGEST: Final = 64_000
 """UTF-16 units of a comment: GitHub takes 65,536 characters, and whoever posts it may add a mark of

@@ -19,14 +19,12 @@ from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import say
 from postmortem.report import parts
-from postmortem.report.display import prepare_for_display
+from postmortem.report.display import format_one_line, format_percent
 from postmortem.report.markdown_text import escape_references
-from postmortem.report.plain import format_one_line, format_percent
-from postmortem.report.redacted import redact as hide
+from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import get_tool_version
-from postmortem.report.words import Words
-from postmortem.report.words.phrase_table import PhraseTable
+from postmortem.report.words import PhraseTable, Words
 from postmortem.rules.vocabulary import Trait, has_trait
 
 NOTICE: Final = PhraseTable(
@@ -107,8 +105,7 @@ def build_verdict_notice(
 ) -> Notice:
     """Say in a few lines what a run died of and what to do."""
     redactor = Redactor()
-    shown = prepare_for_display(diagnosis)
-    shown = hide(shown, redactor) if redact else shown
+    shown = prepare_redacted(diagnosis, redactor if redact else None)
     words = Words(shown.language)
     outcome = parts.format_outcome(shown, shown.outcome, words)
     called = format_one_line(redactor.text(name) if redact else name, _LONGEST_NAME)
@@ -170,7 +167,11 @@ def build_triage_notice(
     redactor = Redactor()
     phrases, words = NOTICE[language if language in NOTICE else "en"], Words(language)
     hiding = redactor if redact else None
-    groups = [_group(group, words.language, hiding) for group in value["groups"] if _is_bad(group)]
+    groups = [
+        _group(group, words.language, hiding)
+        for group in value["groups"]
+        if not has_trait(group["cause"], Trait.SOUND)
+    ]
     new = sum(group["is_new"] for group in groups) if value["since"] is not None else None
     counted = "groups" if new is None else "groups.new"
     headline = (
@@ -196,10 +197,6 @@ def build_triage_notice(
             "groups": groups[:_GROUPS],
         },
     )
-
-
-def _is_bad(group: Mapping[str, Any]) -> bool:
-    return not has_trait(group["cause"], Trait.SOUND)
 
 
 def _format_totals(totals: Mapping[str, Any], phrases: Mapping[str, str]) -> str:

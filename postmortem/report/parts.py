@@ -20,12 +20,13 @@ from postmortem.core.answer import (
 )
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.log_text import escape_control_characters
-from postmortem.report.display import detect_input_type, list_log_sources
-from postmortem.report.plain import (
+from postmortem.report.display import (
+    detect_input_type,
     format_number,
     format_one_line,
     format_percent,
     format_time,
+    list_log_sources,
     place,
     process,
 )

@@ -12,7 +12,8 @@ from typing import Any, Final, TypeVar, get_args
 
 from postmortem.core.answer import DecisiveWords, Excerpt, SignatureHit
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.findings import ProcessId, Setting
+from postmortem.core.findings import ProcessId
+from postmortem.report.display import prepare_for_display
 from postmortem.report.redaction.redactor import Redactor
 
 # Ids and words of the program's own vocabulary, versions, and numbers: nothing to hide, and a
@@ -58,8 +59,18 @@ _T = TypeVar("_T")
 _VERSION_NAMES: Final = ("version", "torch", "cuda", "cudnn", "nccl", "driver")
 
 
-def redact(diagnosis: _T, redactor: Redactor) -> _T:
-    """Hide what the log gives away, the same name under the same pseudonym everywhere."""
+def prepare_redacted(diagnosis: Diagnosis, redactor: Redactor | None) -> Diagnosis:
+    """Mend the texts of a diagnosis, and hide what they give away if there is a redactor."""
+    return redact_report(prepare_for_display(diagnosis), redactor)
+
+
+def redact_report(diagnosis: _T, redactor: Redactor | None) -> _T:
+    """Hide what the log gives away, the same name under the same pseudonym everywhere.
+
+    Without a redactor nothing is hidden.
+    """
+    if redactor is None:
+        return diagnosis
     redactor.learn(where.node for where in _iter_processes(diagnosis) if where.node)
     hidden = _redact_dataclass(diagnosis, redactor)
     if not redactor.knows_any:
@@ -133,7 +144,9 @@ def _redact_field(owner: Any, name: str, value: Any, redactor: Redactor) -> Any:
         }
     if name == "settings":
         return {
-            redactor.text(key): _redact_setting(key, setting, redactor)
+            redactor.text(key): dataclasses.replace(
+                setting, value=_redact_value(redactor.setting(key, setting.value), redactor)
+            )
             for key, setting in value.items()
         }
     if isinstance(owner, SignatureHit) and name == "captures":
@@ -164,18 +177,6 @@ def _drop_concealed(diagnosis: _T) -> _T:
         return diagnosis
     return dataclasses.replace(
         diagnosis, quotes=tuple(quote for quote in diagnosis.quotes if quote.lines)
-    )
-
-
-def _filter_terms(carried: DecisiveWords, redactor: Redactor) -> tuple[str, ...]:
-    """Keep the terms that are still in their redacted line: a term must not reveal a secret."""
-    shown = redactor.text(carried.text)
-    return tuple(term for term in carried.terms if term in shown)
-
-
-def _redact_setting(name: str, setting: Setting, redactor: Redactor) -> Setting:
-    return dataclasses.replace(
-        setting, value=_redact_value(redactor.setting(name, setting.value), redactor)
     )
 
 
@@ -217,3 +218,9 @@ def _redact_collection(values: Collection[Any], redactor: Redactor) -> Collectio
     if isinstance(values, tuple) and all(map(operator.is_, hidden, values)):
         return values
     return hidden if isinstance(values, list) else tuple(hidden)
+
+
+def _filter_terms(carried: DecisiveWords, redactor: Redactor) -> tuple[str, ...]:
+    """Keep the terms that are still in their redacted line: a term must not reveal a secret."""
+    shown = redactor.text(carried.text)
+    return tuple(term for term in carried.terms if term in shown)

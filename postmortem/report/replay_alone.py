@@ -11,7 +11,7 @@ from postmortem.core.diagnosis import Replayed
 from postmortem.core.message import Message
 from postmortem.report.display import translate_replay
 from postmortem.report.markdown_text import escape_prose, format_code_block
-from postmortem.report.redacted import redact as hide
+from postmortem.report.redacted import redact_report
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.replay_texts import iter_replay_sections, list_replay_facts
 from postmortem.report.wire import convert_to_json_value, dump_json, get_tool_version
@@ -30,8 +30,7 @@ def render(
         from postmortem.report.page.replay_article import render_replay  # noqa: PLC0415 -- Jinja
 
         return render_replay(found, language, redactor)
-    shown = translate_replay(found, language)
-    shown = hide(shown, redactor) if redactor is not None else shown
+    shown = redact_report(translate_replay(found, language), redactor)
     if form == "json":
         return dump_json({"schema": SCHEMA} | build_json_values(shown))
     words = Words(language)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from postmortem.core.diagnosis import CauseTested, FaultySample, ModulePeak, Replayed, ReplayTrial
-from postmortem.report.plain import format_number, format_one_line
+from postmortem.report.display import format_number, format_one_line
 from postmortem.report.words import Words
 
 ORDER: Final = ("confirmed", "refuted", "not-reproduced", "not-testable")

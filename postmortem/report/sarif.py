@@ -18,9 +18,12 @@ from postmortem.core.answer import Cause, Evidence
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.log_text import compile_lazily, escape_control_characters
 from postmortem.report import parts
-from postmortem.report.display import detect_input_type, prepare_for_display
-from postmortem.report.plain import format_one_line, iter_kept_lines
-from postmortem.report.redacted import redact as hide
+from postmortem.report.display import (
+    detect_input_type,
+    format_one_line,
+    iter_kept_lines,
+)
+from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import convert_to_json_value, dump_json, get_tool_version
 from postmortem.report.words import Words
@@ -38,8 +41,7 @@ _LONGEST: Final = 1000
 
 def render_sarif(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     """Write the report as a SARIF log with one run."""
-    shown = prepare_for_display(diagnosis)
-    shown = hide(shown, Redactor()) if redact else shown
+    shown = prepare_redacted(diagnosis, Redactor() if redact else None)
     return dump_json(convert_to_json_value(_log(shown, Words(shown.language))))
 
 

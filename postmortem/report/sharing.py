@@ -14,20 +14,18 @@ from postmortem.core.answer import Excerpt
 from postmortem.core.diagnosis import Analysis, Diagnosis
 from postmortem.core.message import say, say_in
 from postmortem.report import about_run, parts
-from postmortem.report.display import translate_analysis
-from postmortem.report.markdown_text import escape_prose, format_code_block, format_inline_code
-from postmortem.report.plain import (
+from postmortem.report.display import (
     format_one_line,
     format_percent,
     format_weight,
     place,
     shorten_source_path,
+    translate_analysis,
 )
-from postmortem.report.redacted import redact as hide
-from postmortem.report.redacted import redact_excerpt
+from postmortem.report.markdown_text import escape_prose, format_code_block, format_inline_code
+from postmortem.report.redacted import redact_excerpt, redact_report
 from postmortem.report.redaction.redactor import Redactor
-from postmortem.report.words import Words
-from postmortem.report.words.phrase_table import PhraseTable
+from postmortem.report.words import PhraseTable, Words
 
 QUESTION: Final = PhraseTable(
     {
@@ -120,21 +118,12 @@ def _format_bullets(items: Iterator[str], otherwise: str) -> str:
     return "\n".join(f"- {item}" for item in items) or otherwise
 
 
-def _format_stack(diagnosis: Diagnosis, words: Words) -> str:
-    """Name frameworks, versions and machines; a version may look like an address."""
-    sentence = (
-        about_run.format_frameworks(diagnosis),
-        about_run.format_environment_line(diagnosis, words),
-    )
-    return "; ".join(part for part in sentence if part)
-
-
 def _run(
     diagnosis: Diagnosis, phrases: Mapping[str, str], words: Words, redactor: Redactor | None
 ) -> Iterator[str]:
     """Yield what is known of the run."""
     hide, colon = _build_line_redactor(redactor), words("colon")
-    stack = _format_stack(diagnosis, words)
+    stack = "; ".join(about_run.describe_environment(diagnosis, words))
     if stack:
         shown = stack if redactor is None else redactor.text(stack, addresses=False)
         yield phrases["stack"] + colon + format_inline_code(shown)
@@ -211,8 +200,7 @@ class IssueText:
         """Take what the text is about."""
         self._shown, self._words = translate_analysis(analysis, language), Words(language)
         self._redactor = Redactor() if redact else None
-        if self._redactor is not None:
-            hide(self._shown, self._redactor)  # learns the names that stand anywhere in the report
+        redact_report(self._shown, self._redactor)  # learns the names that stand anywhere in it
 
     def of(self, bodies: Mapping[int, Sequence[Excerpt]]) -> str:
         """Write verdict and excerpts, these by the source that they are from."""
@@ -261,8 +249,7 @@ def _render_head(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) 
     yield f"### {escape_prose(parts.format_title(diagnosis, words) + named)}"
     lines = [
         parts.format_confidence(diagnosis, words),
-        about_run.format_frameworks(diagnosis),
-        about_run.format_environment_line(diagnosis, words),
+        *about_run.describe_environment(diagnosis, words),
     ]
     yield "  \n".join(
         escape_prose(redactor.text(part, addresses=False) if redactor is not None else part)

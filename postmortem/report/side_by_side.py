@@ -17,8 +17,8 @@ from postmortem.report.comparison import (
     redact_comparison,
     translate_comparison,
 )
+from postmortem.report.display import format_one_line
 from postmortem.report.markdown_text import escape_prose, format_code_block
-from postmortem.report.plain import format_one_line
 from postmortem.report.wire import convert_to_json_value, dump_json
 from postmortem.report.words import Words
 

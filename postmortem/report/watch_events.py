@@ -12,11 +12,10 @@ from typing import Any, Final
 
 from postmortem.core.diagnosis import Ended, Noted, Warned, WatchEvent
 from postmortem.core.message import Message, quote, say
-from postmortem.report.plain import format_number, format_one_line, format_percent, process
+from postmortem.report.display import format_number, format_one_line, format_percent, process
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import convert_to_json_value, dump_json
-from postmortem.report.words import Words
-from postmortem.report.words.phrase_table import PhraseTable
+from postmortem.report.words import PhraseTable, Words
 
 WATCH: Final = PhraseTable(
     {

@@ -19,21 +19,19 @@ from postmortem.core.answer import (
     Event,
     Evidence,
     FirstFailure,
-    Fix,
     Progress,
     SeriesView,
     SignatureHit,
     Verdict,
 )
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.findings import Environment, ProcessId, Source
+from postmortem.core.findings import Source
 from postmortem.core.log_text import RUNNER, UNSEEN, compile_lazily, escape_character
 from postmortem.core.names import SCHEMA
 from postmortem.core.resources import read_wheel_version
 from postmortem.report.curves import build_curve_values, convert_whole_step, serialize_curve
 from postmortem.report.display import prepare_for_display
-from postmortem.report.redacted import conceal_excerpt
-from postmortem.report.redacted import redact as hide
+from postmortem.report.redacted import conceal_excerpt, redact_report
 from postmortem.report.redaction.redactor import Redactor
 
 
@@ -190,8 +188,7 @@ def _build_report(
         excerpt=None,
         quotes=tuple(map(conceal_excerpt, diagnosis.quotes)) if redactor is not None else (),
     )
-    if redactor is not None:
-        shown = hide(shown, redactor)
+    shown = redact_report(shown, redactor)
     first = shown.first_failure
     wire = {
         "schema": SCHEMA,
@@ -210,8 +207,16 @@ def _build_report(
         "signatures": [_build_signature(signature) for signature in shown.signatures],
         "first_failure": None if first is None else _build_failure(first),
         "timeline": [_build_event(event) for event in shown.timeline],
-        "series": [curve(series) for series in _order_by_attempt(shown)],
-        "environment": _build_environment(shown.environment),
+        "series": [
+            curve(series)
+            for series in sorted(
+                (*shown.other_series, *shown.series), key=lambda series: series.attempt
+            )
+        ],
+        "environment": (
+            _get_fields(shown.environment)
+            | {"gpus": [_get_fields(gpu) for gpu in shown.environment.gpus]}
+        ),
         "settings": {name: _get_fields(setting) for name, setting in shown.settings.items()},
         "progress": _build_progress(shown.progress),
         "redactions": _count_redactions(redactor),
@@ -222,14 +227,9 @@ def _build_report(
     return wire
 
 
-def _order_by_attempt(shown: Diagnosis) -> list[SeriesView]:
-    """List the curves of all attempts, the earlier ones first."""
-    return sorted((*shown.other_series, *shown.series), key=lambda series: series.attempt)
-
-
 def _build_failure(first: FirstFailure) -> dict[str, Any]:
     frame = None if first.frame is None else _get_fields(first.frame)
-    return _get_fields(first) | {"where": _build_process(first.where), "frame": frame}
+    return _get_fields(first) | {"where": first.where._asdict(), "frame": frame}
 
 
 def _get_fields(value: Any) -> dict[str, Any]:
@@ -242,25 +242,17 @@ def _list_field_names(kind: type[Any]) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(kind))
 
 
-def _build_process(where: ProcessId) -> dict[str, Any]:
-    return where._asdict()
-
-
 def _build_source(source: Source) -> dict[str, Any]:
-    fields = _get_fields(source) | {"where": _build_process(source.where)}
+    fields = _get_fields(source) | {"where": source.where._asdict()}
     for name in ("digest", "is_file"):  # for stores; the contract names a source by its path
         del fields[name]
     return fields
 
 
-def _build_verdict(verdict: Verdict) -> dict[str, Any]:
-    return _get_fields(verdict) | {"need": [_get_fields(entry) for entry in verdict.need]}
-
-
 def _build_cause(cause: Cause) -> dict[str, Any]:
     fields = _get_fields(cause) | {
         "evidence": [_build_evidence(item) for item in cause.evidence],
-        "fixes": [_build_fix(fix) for fix in cause.fixes],
+        "fixes": [_get_fields(fix) for fix in cause.fixes],
     }
     for name in (
         "log_odds",
@@ -271,17 +263,13 @@ def _build_cause(cause: Cause) -> dict[str, Any]:
 
 
 def _build_evidence(evidence: Evidence) -> dict[str, Any]:
-    fields = _get_fields(evidence) | {"where": _build_process(evidence.where)}
+    fields = _get_fields(evidence) | {"where": evidence.where._asdict()}
     carried = [_get_fields(entry) for entry in fields.pop("carried")]
     return fields | ({"carried": carried} if carried else {})
 
 
-def _build_fix(fix: Fix) -> dict[str, Any]:
-    return _get_fields(fix)
-
-
 def _build_signature(hit: SignatureHit) -> dict[str, Any]:
-    fields = _get_fields(hit) | {"where": _build_process(hit.where), "captures": dict(hit.captures)}
+    fields = _get_fields(hit) | {"where": hit.where._asdict(), "captures": dict(hit.captures)}
     for name in ("title", "literal"):  # for people; the contract names a signature by its id
         del fields[name]
     return fields
@@ -289,15 +277,11 @@ def _build_signature(hit: SignatureHit) -> dict[str, Any]:
 
 def _build_event(event: Event) -> dict[str, Any]:
     fields = _get_fields(event) | {
-        "where": _build_process(event.where),
+        "where": event.where._asdict(),
         "step": convert_whole_step(event.step),
     }
     del fields["title"]  # for people as well
     return fields
-
-
-def _build_environment(environment: Environment) -> dict[str, Any]:
-    return _get_fields(environment) | {"gpus": [_get_fields(gpu) for gpu in environment.gpus]}
 
 
 def _build_progress(progress: Progress) -> dict[str, Any]:
@@ -310,11 +294,6 @@ def _build_progress(progress: Progress) -> dict[str, Any]:
         else _get_fields(best)
         | {name: convert_whole_step(getattr(best, name)) for name in ("step", "epoch")},
     }
-
-
-def _count_redactions(redactor: Redactor | None) -> dict[str, Any]:
-    kinds = redactor.counts if redactor is not None else {}
-    return {"count": sum(kinds.values()), "kinds": kinds}
 
 
 def convert_to_json_value(value: Any) -> Any:
@@ -349,3 +328,12 @@ def _convert_other_value(value: Any) -> Any:
     if isinstance(value, tuple | list | set | frozenset):
         return [convert_to_json_value(item) for item in value]
     return convert_to_json_value(str(value))
+
+
+def _build_verdict(verdict: Verdict) -> dict[str, Any]:
+    return _get_fields(verdict) | {"need": [_get_fields(entry) for entry in verdict.need]}
+
+
+def _count_redactions(redactor: Redactor | None) -> dict[str, Any]:
+    kinds = redactor.counts if redactor is not None else {}
+    return {"count": sum(kinds.values()), "kinds": kinds}

@@ -17,7 +17,6 @@ LAYERS = (
     ("extraction.formats", "report"),
     ("extraction.facts",),
     ("extraction",),
-    ("diagnosis.curves",),
     ("diagnosis.detectors",),
     ("diagnosis.case",),
     ("diagnosis.classifier",),

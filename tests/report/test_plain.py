@@ -7,7 +7,7 @@ import pytest
 
 from postmortem.core.findings import NOWHERE, ProcessId
 from postmortem.core.message import cut
-from postmortem.report.plain import (
+from postmortem.report.display import (
     format_number,
     format_one_line,
     format_percent,

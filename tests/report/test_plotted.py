@@ -11,7 +11,7 @@ def test_a_curve_stands_by_its_steps_unless_they_go_back() -> None:
     """Steps of a second attempt begin again: then the record number is the place."""
     assert build_curve(a_series("loss", [10.0, 20.0], [1.0, 2.0])).xs == (10.0, 20.0)
     again = build_curve(a_series("loss", [1.0, 2.0, 1.0], [1.0, 2.0, 3.0]))
-    assert (again.xs, again.is_by_step) == ((0.0, 1.0, 2.0), False)
+    assert again.xs == (0.0, 1.0, 2.0)
 
 
 def test_loss_comes_first_and_the_faulty_stream_before_the_healthy() -> None:

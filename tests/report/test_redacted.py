@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from postmortem.core.answer import Event, Verdict
 from postmortem.core.findings import NOWHERE, ProcessId, Setting
-from postmortem.report.redacted import redact
+from postmortem.report.redacted import redact_report
 from postmortem.report.redaction.redactor import Redactor
 from tests.report.samples import rich
 
@@ -12,7 +12,7 @@ from tests.report.samples import rich
 def test_the_shape_of_a_diagnosis_is_kept() -> None:
     """Numbers, ids and the number of excerpt lines do not change."""
     one = rich()
-    hidden = redact(one, Redactor())
+    hidden = redact_report(one, Redactor())
     assert hidden.series[0].samples == one.series[0].samples
     assert [cause.id for cause in hidden.causes] == [cause.id for cause in one.causes]
     assert one.excerpt is not None
@@ -29,7 +29,7 @@ def test_a_host_known_from_one_place_is_hidden_in_all() -> None:
         timeline=(event,),
         verdict=Verdict(None, 0.1, "unknown", "quark died", "unknown", "unknown"),
     )
-    hidden = redact(one, Redactor())
+    hidden = redact_report(one, Redactor())
     assert hidden.timeline[0].where.node == "host-2"
     assert hidden.verdict.summary == "host-2 died"
 
@@ -42,7 +42,7 @@ def test_a_user_known_from_one_place_is_hidden_in_paths_before_it() -> None:
         sources=(replace(one.sources[0], path="/fast/carol/x.log", where=NOWHERE),),
         warnings=("see /home/carol/y",),
     )
-    assert redact(one, Redactor()).sources[0].path == "/fast/user-2/x.log"
+    assert redact_report(one, Redactor()).sources[0].path == "/fast/user-2/x.log"
 
 
 def test_secrets_deep_in_a_setting_are_hidden() -> None:
@@ -50,7 +50,7 @@ def test_secrets_deep_in_a_setting_are_hidden() -> None:
     one = replace(
         rich(), settings={"hub": Setting({"token": "abc", "list": ["/home/carol/x"], "n": 3}, 0, 1)}
     )
-    assert redact(one, Redactor()).settings["hub"].value == {
+    assert redact_report(one, Redactor()).settings["hub"].value == {
         "token": "secret-1",
         "list": ["/home/user-2/x"],
         "n": 3,
@@ -76,7 +76,7 @@ def test_no_text_is_looked_through_twice() -> None:
     """
     redactor = _Counting()
     one = rich()
-    redact(replace(one, warnings=("see /home/carol/y",) * 50), redactor)
+    redact_report(replace(one, warnings=("see /home/carol/y",) * 50), redactor)
     assert redactor.looked.count("see /home/carol/y") == 2
     assert all(redactor.looked.count(text) <= 4 for text in redactor.looked)
 
@@ -86,7 +86,7 @@ def test_many_texts_are_hidden_as_each_alone() -> None:
     names = [f"part_{number:04d}" for number in range(300)]
     names[70], names[150] = "/home/carol/runs/loss", "eval/10.1.2.3/loss"
     curves = tuple(replace(rich().series[0], name=name) for name in names)
-    hidden = [one.name for one in redact(replace(rich(), series=curves), Redactor()).series]
+    hidden = [one.name for one in redact_report(replace(rich(), series=curves), Redactor()).series]
     assert hidden[:70] == names[:70]
     assert hidden[70] == "/home/user-2/runs/loss"
     assert hidden[150].startswith("eval/ip-")

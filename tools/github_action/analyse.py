@@ -22,7 +22,7 @@ from postmortem import Report, analyze
 from postmortem.core.errors import PostmortemError, UsageError
 from postmortem.core.names import LANGUAGES
 from postmortem.interfaces.cli.messages import print_message
-from postmortem.report.plain import format_one_line
+from postmortem.report.display import format_one_line
 
 _SUFFIXES: Final = {"html": "html", "markdown": "md", "json": "json", "sarif": "sarif"}
 _TRUTHS: Final = ("true", "false")

@@ -13,17 +13,19 @@ from typing import Final, NamedTuple
 from postmortem.core.findings import Attempt, Traceback
 from postmortem.core.message import cut, quote
 from postmortem.diagnosis.case import attempts, failures, order, outcomes
-from postmortem.diagnosis.case import final_errors as in_words
-from postmortem.diagnosis.case import relevance as standing
-from postmortem.diagnosis.case.final_errors import FinalError, find_final_errors
+from postmortem.diagnosis.case.final_errors import FinalError, find_broad_matches, find_final_errors
 from postmortem.diagnosis.case.nonfatal import find_interrupted, find_nonfatal, forwarding
 from postmortem.diagnosis.case.order_of_time import Clock, estimate_clock_skews
 from postmortem.diagnosis.case.outcomes import find_completion_notices, find_reached_plan
-from postmortem.diagnosis.case.relevance import drop_less_specific, is_any_exception
+from postmortem.diagnosis.case.relevance import (
+    build_occurrences,
+    drop_less_specific,
+    is_any_exception,
+)
 from postmortem.diagnosis.case.survived_errors import SurvivedErrors, is_outlived_by_run
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.curves.boosted_trees import CurveModel
 from postmortem.diagnosis.detectors import registry
+from postmortem.diagnosis.detectors.boosted_trees import CurveModel
 from postmortem.diagnosis.detectors.observed import Anomaly, build_observed
 from postmortem.extraction.extract import (
     Extract,
@@ -31,7 +33,7 @@ from postmortem.extraction.extract import (
     count_records_after,
     select_sources_by_type,
 )
-from postmortem.extraction.facts import fact_store as env
+from postmortem.extraction.facts.fact_store import build_environment
 from postmortem.rules.base import KnowledgeBase
 
 _MOST_TEXT: Final = 200
@@ -140,15 +142,13 @@ def _build_attempt(
     outcome = _infer_outcome(attempt, counted, ended_by, known) if is_over else "unknown"
     return Case(
         events=tuple(
-            standing.build_occurrences(
-                seen, knowledge.by_id, first, extract, clock, about, outlived
-            )
+            build_occurrences(seen, knowledge.by_id, first, extract, clock, about, outlived)
         ),
         tracebacks=_list_unsurvived_tracebacks(left),
         shapes=registry.add_outcome_anomalies(
             observed, known, outcome, open_curve_model, was_stopped=_was_stopped(outcome, first)
         ),
-        environment=env.build_environment(extract.facts, knowledge.gpus),
+        environment=build_environment(extract.facts, knowledge.gpus),
         settings=extract.facts.settings(),
         frameworks=outcomes.get_framework_versions(extract, knowledge.stacks),
         outcome=outcome,
@@ -182,7 +182,7 @@ def _infer_outcome(
 def _collect_findings(extract: Extract, knowledge: KnowledgeBase) -> list[Sighting]:
     """Give what was found, with what exceptions say that no rule knows, but what does not count."""
     found = extract.seen()
-    found += in_words.find_broad_matches(extract, found, knowledge)
+    found += find_broad_matches(extract, found, knowledge)
     return drop_less_specific(
         found, knowledge.by_id, select_sources_by_type(extract, "environment")
     )

@@ -127,13 +127,7 @@ class Failure(NamedTuple):
 def build_from_finding(finding: Finding) -> Failure:
     """Take what a signature has recognised as what ended the run."""
     return Failure(
-        finding.source,
-        finding.line,
-        finding.offset,
-        finding.time,
-        finding.end_line,
-        finding,
-        None,
+        finding.source, finding.line, finding.offset, finding.time, finding.end_line, finding, None
     )
 
 

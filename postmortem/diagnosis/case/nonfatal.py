@@ -58,9 +58,9 @@ def _iter_pairs(ordered: Sequence[Traceback]) -> Iterator[tuple[Place, Place]]:
         if not (outer.source == inner.source and is_same_process(outer.where, inner.where)):
             continue
         if _is_quoting(outer, inner):
-            yield _place_traceback(outer), _place_traceback(inner)
+            yield _place(outer), _place(inner)
         elif _is_raising_again(inner, outer):
-            yield _place_traceback(inner), _place_traceback(outer)
+            yield _place(inner), _place(outer)
 
 
 def _is_quoting(outer: Traceback, inner: Traceback) -> bool:
@@ -92,8 +92,8 @@ def _get_words(traceback: Traceback) -> tuple[str, str]:
     ].strip()
 
 
-def _place_traceback(traceback: Traceback) -> Place:
-    return traceback.source, traceback.offset
+def _place(event: Finding | Traceback) -> Place:
+    return event.source, event.offset
 
 
 _INTERRUPT: Final = "KeyboardInterrupt"
@@ -175,14 +175,10 @@ def find_nonfatal(
         *_iter_handled(seen, extract, ends),
         *_iter_far_from_end(seen, extract, rules),
     ]
-    usual = {_place_finding(finding) for finding in survived if not _is_within(finding, uncaught)}
+    usual = {_place(finding) for finding in survived if not _is_within(finding, uncaught)}
     return frozenset(
-        usual | {_place_finding(finding) for finding in _find_shutdown_noise(seen, extract, known)}
+        usual | {_place(finding) for finding in _find_shutdown_noise(seen, extract, known)}
     )
-
-
-def _place_finding(finding: Finding) -> Place:
-    return finding.source, finding.offset
 
 
 def _find_repeatedly_survived(

@@ -60,7 +60,8 @@ _OF_SOME: Final = compile_lazily(r"\bCheckpointException\Z")
 def compute_reporter_rank(failure: Failure, rules: Mapping[str, Signature]) -> int:
     """Rank the reporter of a failure: `ITSELF` for the process that failed."""
     finding, traceback = failure.finding, failure.traceback
-    if _is_of_another(failure):
+    reported, own = failure.reported_process.rank, failure.where.rank
+    if reported is not None and own is not None and reported != own:
         return _LAUNCHER
     if traceback is not None:
         return _rank_by_exception(traceback)
@@ -79,12 +80,6 @@ def _rank_by_exception(traceback: Traceback) -> int:
     if _OF_SOME.search(traceback.exception):
         return _WAITED
     return _rank_by_text(traceback.message)
-
-
-def _is_of_another(failure: Failure) -> bool:
-    """Say whether a process prints the exception of another rank than its own."""
-    reported, own = failure.reported_process.rank, failure.where.rank
-    return reported is not None and own is not None and reported != own
 
 
 def _rank_by_text(text: str) -> int:

@@ -80,7 +80,9 @@ class Clock:
         has_days = all(_has_only_dated_times(found[source]) for source in wanted)
         for source, printed in found.items():
             if not has_days or _has_only_dated_times(printed):
-                places = _convert_to_job_clock(printed, skews.get(source, 0.0))
+                places = [
+                    (time.offset, time.seconds - skews.get(source, 0.0)) for time in sorted(printed)
+                ]
                 self._times[source] = places if has_days else _add_days_after_midnight(places)
         if not has_days:
             reach = [value for source in wanted for _, value in self._times[source]]
@@ -117,11 +119,6 @@ def _read(times: Iterable[tuple[int, int, str | None]]) -> dict[int, list[_Print
 
 def _has_only_dated_times(printed: Iterable[_PrintedTime]) -> bool:
     return all(time.is_dated for time in printed)
-
-
-def _convert_to_job_clock(printed: Iterable[_PrintedTime], ahead: float) -> list[tuple[int, float]]:
-    """Give times by their places, as the clock of the job shows them."""
-    return [(time.offset, time.seconds - ahead) for time in sorted(printed)]
 
 
 def _add_days_after_midnight(places: list[tuple[int, float]]) -> list[tuple[int, float]]:

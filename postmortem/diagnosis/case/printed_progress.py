@@ -103,7 +103,10 @@ def read_progress(extract: Extract, settings: Mapping[str, Setting]) -> PrintedP
     """Read how far an attempt came and how far it was to go."""
     lines = sorted(_collect_lines(extract).items(), reverse=True)
     texts = [text for _, text in [*lines[:_MOST_LOOKED_AT], *lines[-_MOST_LOOKED_AT:]]]
-    settled = [*texts, *_list_head_lines(extract)]
+    settled = [
+        *texts,
+        *[line for text in extract.heads.values() for line in text.split("\n")[:_MOST_LOOKED_AT]],
+    ]
     epoch, epochs = _find_last(_EPOCH, texts)
     if not _has_begun_next(epoch, epochs, recorded := _find_last_epoch(extract)):
         epoch = _first(recorded, epoch)
@@ -117,7 +120,9 @@ def read_progress(extract: Extract, settings: Mapping[str, Setting]) -> PrintedP
     if epochs is not None and epoch == epochs and _find_first_epoch(texts, epochs) == 0:
         epochs += 1  # counted from 0 to the last one
     if epochs is None:
-        epochs = _compute_planned_epochs(epoch, last, planned, is_over=_is_closed(texts))
+        epochs = _compute_planned_epochs(
+            epoch, last, planned, is_over=any(_CLOSING in text for text in texts)
+        )
     return PrintedProgress(last, planned, epoch, epochs)
 
 
@@ -160,11 +165,6 @@ def _find_step_of_epoch(extract: Extract) -> tuple[float, float] | None:
         return None
     parts = [*_PART.finditer(_EPOCH.sub("", _OF_PAIR_EPOCH.sub("", text)))]
     return (float(parts[-1]["now"]), float(parts[-1]["end"])) if parts else None
-
-
-def _is_closed(texts: Iterable[str]) -> bool:
-    """Say whether a trainer printed what it prints once, behind its last step."""
-    return any(_CLOSING in text for text in texts)
 
 
 def iter_epoch_lines(extract: Extract) -> Iterator[tuple[float, int]]:
@@ -225,11 +225,6 @@ def _choose_step(printed: float | None, recorded: float, end: float) -> float:
     is_later = printed is not None and recorded + 1 < printed
     most = min(end, _BEYOND * recorded + 1)
     return printed if printed is not None and is_later and printed <= most else recorded
-
-
-def _list_head_lines(extract: Extract) -> list[str]:
-    """Give the first lines of the logs, which may print the settings of the run on one."""
-    return [line for text in extract.heads.values() for line in text.split("\n")[:_MOST_LOOKED_AT]]
 
 
 def _find_first_epoch(texts: Sequence[str], epochs: float) -> float | None:

@@ -8,6 +8,7 @@ which failure came first (`case.order`), weights of signatures.
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from postmortem.core.findings import Finding
@@ -52,7 +53,11 @@ def drop_less_specific(
     if any(_is_fatal_cause(found, rules[found.finding.signature]) for found in ordered):
         return [found for found in ordered if not rules[found.finding.signature].broad]
     left = _drop_explained_matches(ordered, rules, dumps)
-    broad_lines = {_get_line(found) for found in left if _is_broad_cause(found, rules)}
+    broad_lines = {
+        _get_line(found)
+        for found in left
+        if found.finding.role == "cause" and rules[found.finding.signature].broad
+    }
     return [
         found
         for found in left
@@ -110,10 +115,6 @@ def _select_strongest_cause(rule: Signature) -> str:
 
 
 _LEVELS: Final = {"weak": 0, "moderate": 1, "strong": 2, "decisive": 3}
-
-
-def _is_broad_cause(found: Sighting, rules: Mapping[str, Signature]) -> bool:
-    return found.finding.role == "cause" and rules[found.finding.signature].broad
 
 
 def _get_line(found: Sighting) -> tuple[int, int]:
@@ -213,18 +214,10 @@ def _judge_relevance(it: _Situation) -> _Standing:
     return standing if is_kept else _Standing(standing.factor)
 
 
-def _is_harmless(it: _Situation) -> bool:
-    return it.finding.role == "harmless"
-
-
 def _is_survived(it: _Situation) -> bool:
     """Say whether the run went on behind it, and nothing had failed before it."""
     is_before = it.first is None or _place(it.finding) < _place(it.first)
     return it.is_fatal and it.records_after >= SURVIVED_RECORDS and is_before
-
-
-def _is_outlived(it: _Situation) -> bool:
-    return it.is_outlived
 
 
 def _is_caught(it: _Situation, first: Failure) -> bool:
@@ -261,23 +254,11 @@ def _is_exit_report(it: _Situation, first: Failure) -> bool:
     return is_exit and first.traceback is not None and it.is_fatal
 
 
-def _is_right_behind(it: _Situation, first: Failure) -> bool:
-    return _is_within(it, first, _RIGHT_BEHIND)
-
-
 def _is_duplicate(it: _Situation, first: Failure) -> bool:
     return first.finding is not None and (
         it.finding.signature == first.finding.signature
         or it.finding.text[:_SAME_TEXT] == first.finding.text[:_SAME_TEXT]
     )
-
-
-def _is_next(it: _Situation, first: Failure) -> bool:
-    return _is_within(it, first, SAME_EVENT_LINES)
-
-
-def _is_near(it: _Situation, first: Failure) -> bool:
-    return _is_within(it, first, 10 * SAME_EVENT_LINES)
 
 
 def _is_within(it: _Situation, first: Failure, lines: int) -> bool:
@@ -290,9 +271,9 @@ def _place(event: Finding | Failure) -> tuple[int, int]:
 
 
 _BY_ITSELF: Final[tuple[tuple[Callable[[_Situation], bool], _Standing], ...]] = (
-    (_is_harmless, _Standing(_FULL)),
+    (lambda it: it.finding.role == "harmless", _Standing(_FULL)),
     (_is_survived, _Standing(_SURVIVED, "survived")),
-    (_is_outlived, _Standing(_SURVIVED, "survived")),
+    (lambda it: it.is_outlived, _Standing(_SURVIVED, "survived")),
 )
 _STANDINGS: Final[tuple[tuple[Callable[[_Situation, Failure], bool], _Standing], ...]] = (
     (_is_caught, _Standing(_QUOTED, "survived")),
@@ -300,8 +281,8 @@ _STANDINGS: Final[tuple[tuple[Callable[[_Situation, Failure], bool], _Standing],
     (_is_echo, _Standing(_LONG_AFTER, _BEHIND)),
     (_is_echo_origin, _Standing(_FULL)),
     (_is_exit_report, _Standing(_AFTER, _BEHIND)),
-    (_is_right_behind, _Standing(_FULL)),
+    (partial(_is_within, lines=_RIGHT_BEHIND), _Standing(_FULL)),
     (_is_duplicate, _Standing(_FULL)),
-    (_is_next, _Standing(_NEXT_EVENT, _BEHIND)),
-    (_is_near, _Standing(_AFTER, _BEHIND)),
+    (partial(_is_within, lines=SAME_EVENT_LINES), _Standing(_NEXT_EVENT, _BEHIND)),
+    (partial(_is_within, lines=10 * SAME_EVENT_LINES), _Standing(_AFTER, _BEHIND)),
 )

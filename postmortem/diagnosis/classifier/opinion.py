@@ -108,7 +108,7 @@ def _format_passage(passage: TextPassage) -> str:
 def _extract_terms(passage: _WeightedWords) -> list[str]:
     """Give the terms of a passage as they stand in it, the weightiest first."""
     shown = cut(_format_passage(passage.passage), _LONGEST)
-    small = _convert_to_lowercase(shown)
+    small = "".join(small if len(small := letter.lower()) == 1 else letter for letter in shown)
     terms: dict[str, float] = {}
     for first, behind in _find_word_runs(passage):
         term = shown[_place(passage.words[first:behind], small)]
@@ -142,11 +142,6 @@ def _find_phrase_end(words: Sequence[str], text: str, at: int) -> int | None:
         at += len(word)
     rest = text[at : at + _LONGEST_REST]
     return at + len(rest) - len(rest.lstrip(_OF_NAMES))
-
-
-def _convert_to_lowercase(text: str) -> str:
-    """Give a text in small letters, each where its large one stands."""
-    return "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
 
 
 def _find_word_runs(passage: _WeightedWords) -> Iterator[tuple[int, int]]:

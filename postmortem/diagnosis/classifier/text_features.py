@@ -42,7 +42,8 @@ class TextPassage(NamedTuple):
 
 def extract_failure_passages(case: Case, circumstances: Iterable[str] = ()) -> list[TextPassage]:
     """Extract the conditions and the text of a failure, the most informative first."""
-    tracebacks = _select_tracebacks(case.tracebacks)
+    # The first and the last: the rest are mostly other processes'.
+    tracebacks = [*case.tracebacks[: _TRACEBACKS - 1], *case.tracebacks[_TRACEBACKS - 1 :][-1:]]
     found = [TextPassage(CIRCUMSTANCE, name) for name in circumstances]
     found += [
         passage for traceback in tracebacks for passage in _iter_traceback_passages(traceback)
@@ -53,12 +54,6 @@ def extract_failure_passages(case: Case, circumstances: Iterable[str] = ()) -> l
             found += _iter_line_passages(kind, source, lines)
     found += [TextPassage("fact", f"framework {name}") for name in sorted(case.frameworks)]
     return found
-
-
-def _select_tracebacks(tracebacks: tuple[Traceback, ...]) -> list[Traceback]:
-    """Give the first and the last of the tracebacks: the rest are mostly other processes'."""
-    ends = tracebacks[: _TRACEBACKS - 1] + tracebacks[_TRACEBACKS - 1 :][-1:]
-    return list(ends)
 
 
 def _iter_traceback_passages(traceback: Traceback) -> Iterator[TextPassage]:

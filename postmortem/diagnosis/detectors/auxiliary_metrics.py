@@ -75,7 +75,8 @@ def detect_nonfinite_metrics(observed: Observed) -> Iterable[Anomaly]:
     """Find any other figure that is not finite, once it has been or for good."""
     curves = observed.curves
     may_lack = {*curves.of("machine"), *curves.called(_MAY_LACK)}
-    if _is_loss_sound(curves):
+    known = [curves.by_name[name] for name in _LOSSES if name in curves.by_name]
+    if known and not any(series.nonfinite for series in known):
         may_lack |= {*curves.of(*_SHARES)}
     for name, series in curves.by_name.items():
         if series.first_nonfinite is None or name in _REPORTED_ELSEWHERE or name in may_lack:
@@ -85,12 +86,6 @@ def detect_nonfinite_metrics(observed: Observed) -> Iterable[Anomaly]:
             message = say("{name} {shown}", name=name, shown=show(bad))
             return [curves.shape("nan-metric", message, bad.line)]
     return []
-
-
-def _is_loss_sound(curves: Curves) -> bool:
-    """Say whether a loss is printed, and finite throughout: a score is then a mean over nothing."""
-    known = [curves.by_name[name] for name in _LOSSES if name in curves.by_name]
-    return bool(known) and not any(series.nonfinite for series in known)
 
 
 def _find_nonfinite_after_finite(curves: Curves, series: Series) -> Point | None:

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.findings import ProcessId
 from postmortem.core.log_text import parse_number
 from postmortem.core.message import say
 from postmortem.diagnosis.detectors.curve_roles import is_rise_expected
@@ -24,10 +23,11 @@ from postmortem.diagnosis.detectors.observed import (
     Observed,
     as_share,
     format_position,
+    group_series_by_process,
 )
 from postmortem.diagnosis.detectors.scores import list_score_names
 from postmortem.extraction.facts.fact_store import FactStore
-from postmortem.extraction.facts.series import Point, Series
+from postmortem.extraction.facts.series import Point
 
 _HIGH: Final = 1.5
 """Times ln(vocabulary): far above guessing, so wrong weights, wrong labels, or a sum where a mean
@@ -69,7 +69,7 @@ def detect_initial_loss_level(observed: Observed) -> Iterable[Anomaly]:
     return [observed.curves.shape(name, message, first.line)]
 
 
-def guess(observed: Observed) -> Iterable[Anomaly]:
+def detect_chance_level(observed: Observed) -> Iterable[Anomaly]:
     """Find a loss that is the logarithm of the classes in all records, far into the run."""
     curves = observed.curves
     counts = {_IMAGENET, *list_class_counts(observed.facts, _SMALLEST)}
@@ -137,9 +137,9 @@ def detect_unproved_learning(observed: Observed) -> Iterable[Anomaly]:
     """Find a run that is through, and whose few figures do not show that it has learned."""
     if observed.outcome != "completed":
         return []
-    processes = [
-        process for process in _group_curves_by_process(observed) if process.count(names.LOSS)
-    ]
+    groups = group_series_by_process(observed.series)
+    processes = [Curves(series, *where, observed.metrics) for where, series in groups.items()]
+    processes = [process for process in processes if process.count(names.LOSS)]
     if not processes or any(map(_has_learned, processes)):
         return []
     curves = max(processes, key=lambda process: process.count(names.LOSS))
@@ -151,14 +151,6 @@ def detect_unproved_learning(observed: Observed) -> Iterable[Anomaly]:
         or _detect_unimproved_loss(observed, curves, values)
         or _detect_too_few_records(curves, values)
     )
-
-
-def _group_curves_by_process(observed: Observed) -> list[Curves]:
-    """Put the series of each process side by side."""
-    groups: dict[tuple[int, ProcessId], list[Series]] = {}
-    for curve in observed.series:
-        groups.setdefault((curve.source, curve.where), []).append(curve)
-    return [Curves(members, *process, observed.metrics) for process, members in groups.items()]
 
 
 def _has_learned(curves: Curves) -> bool:

@@ -328,7 +328,7 @@ def detect_codebook_collapse(observed: Observed) -> Iterable[Anomaly]:
         if len(values) < _FEWEST_OF_USE or min(values) < 0:
             continue
         is_count = name in curves.of("perplexity")
-        if _is_one(values, is_count=is_count) or _is_lost(values, is_count=is_count):
+        if (is_count and max(values[-_LAST:]) < _ONE) or _is_lost(values, is_count=is_count):
             message = say(
                 "{name} {best:.4g} at best, {last:.4g} at last: hardly any code is used",
                 name=name,
@@ -359,11 +359,6 @@ def _is_of_no_loss(curves: Curves, name: str) -> bool:
         and all(0 < point.value < _ONE for point in curves.finite(name))
         and not (set(curves.by_name) & {names.EVAL_LOSS})
     )
-
-
-def _is_one(values: Sequence[float], *, is_count: bool) -> bool:
-    """Say whether all that is used at last is one code."""
-    return is_count and max(values[-_LAST:]) < _ONE
 
 
 def _is_lost(values: Sequence[float], *, is_count: bool) -> bool:

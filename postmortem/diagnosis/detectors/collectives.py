@@ -242,7 +242,9 @@ def detect_reported_missing(observed: Observed) -> Iterable[Anomaly]:
             tellers[process].setdefault(report.by, report)
     ranked = sorted(tellers.items(), key=lambda entry: -len(entry[1]))
     if not ranked or (
-        len(ranked) > 1 and len(ranked[0][1]) == len(ranked[1][1]) and _is_ambiguous(ranked)
+        len(ranked) > 1
+        and len(ranked[0][1]) == len(ranked[1][1])
+        and (ranked[0][0].rank is None) == (ranked[1][0].rank is None)
     ):
         return []
     where, by = ranked[0]
@@ -253,13 +255,6 @@ def detect_reported_missing(observed: Observed) -> Iterable[Anomaly]:
         count=len(by),
     )
     return [Anomaly("peer-named", message, first.source, where, first.line)]
-
-
-def _is_ambiguous(
-    ranked: list[tuple[ProcessId, dict[tuple[int, ProcessId], _MissingReport]]],
-) -> bool:
-    """Say whether the first two are reported alike, so that neither is the outlier."""
-    return (ranked[0][0].rank is None) == (ranked[1][0].rank is None)
 
 
 def _iter_missing_reports(observed: Observed) -> Iterator[tuple[_MissingReport, list[ProcessId]]]:

@@ -3,7 +3,7 @@
 In: the curves of one process, the facts of its log, what else was found. Out: features by name, NaN
 where nothing tells; the anomalies of `patterns/anomalies` whose `when` states bounds that are kept,
 or that have a `curve_class`, or the doubt that remains. Not here: the measures of one curve
-(`curves.course`), the model (`curves.boosted_trees`), what a class means for a cause
+(`detectors.curve_course`), the model (`detectors.boosted_trees`), what a class means for a cause
 (`patterns/causes`).
 
 Names of features are `ROLE.MEASURE` for a curve and `PAIR.MEASURE` for two of them. A model is
@@ -20,15 +20,15 @@ from typing import Final
 
 from postmortem.core import names
 from postmortem.core.message import say
-from postmortem.diagnosis.curves.boosted_trees import SOUND, CurveModel
-from postmortem.diagnosis.curves.course import (
+from postmortem.diagnosis.detectors.boosted_trees import SOUND, CurveModel
+from postmortem.diagnosis.detectors.chance_level import list_class_counts
+from postmortem.diagnosis.detectors.curve_course import (
     MEASURES,
     compute_ratio,
     compute_size,
     get_levels,
     measure_course,
 )
-from postmortem.diagnosis.detectors.chance_level import list_class_counts
 from postmortem.diagnosis.detectors.curve_roles import (
     BESIDE,
     RoleCurve,
@@ -42,7 +42,6 @@ from postmortem.diagnosis.detectors.observed import Anomaly, Curves, Observed, a
 from postmortem.diagnosis.detectors.scores import SHARES
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.facts.series import Point
-from postmortem.rules.vocabulary import AnomalyType, FeatureCondition
 
 JUDGED: Final = ("loss", "eval_loss", "score", "eval_score", "reward", "eval_reward")
 """Roles of which the whole course is measured."""
@@ -300,15 +299,9 @@ def detect_curve_conditions(observed: Observed) -> Iterator[Anomaly]:
         return
     features = compute_features(observed.curves, observed.facts)
     for kind in kinds:
-        held = _find_condition(kind, features, roles)
+        held = next((one for one in kind.when if one.role in roles and one.holds(features)), None)
         if held is not None:
             yield describe_course(observed.curves, kind.id, roles[held.role])
-
-
-def _find_condition(
-    kind: AnomalyType, features: Mapping[str, float], roles: Mapping[str, RoleCurve]
-) -> FeatureCondition | None:
-    return next((one for one in kind.when if one.role in roles and one.holds(features)), None)
 
 
 def describe_course(curves: Curves, name: str, role: RoleCurve) -> Anomaly:

@@ -2,7 +2,8 @@
 
 In: the curves of one process. Out: the name of a curve and its direction, by role (the loss, the
 validation loss, the scores); whether the loss may rise, stand or be 0 in a sound run. Not here:
-what a name means (`patterns/metrics.yaml`), what a curve measures (`curves.course`), any anomaly.
+what a name means (`patterns/metrics.yaml`), what a curve measures (`detectors.curve_course`), any
+anomaly.
 
 Names are read case-blind, and a companion that is not finite itself excuses nothing.
 """
@@ -14,7 +15,7 @@ from typing import Final, NamedTuple
 
 from postmortem.core import names
 from postmortem.core.log_text import compile_lazily
-from postmortem.diagnosis.detectors.observed import Curves, as_share
+from postmortem.diagnosis.detectors.observed import Curves
 from postmortem.extraction.facts.series import Series
 
 _SCORES: Final = (
@@ -68,7 +69,12 @@ def choose_role_curves(curves: Curves) -> dict[str, RoleCurve]:
         _put(found, role, next(names_of, None), higher=True)
     for role, (classes, higher) in BESIDE.items():
         chosen = _choose_longest(curves, curves.of(*classes))
-        _put(found, role, chosen, higher=higher != (chosen is not None and _is_negated(chosen)))
+        _put(
+            found,
+            role,
+            chosen,
+            higher=higher != (chosen is not None and chosen.lower().endswith("entropy_loss")),
+        )
     return found
 
 
@@ -86,11 +92,6 @@ BESIDE: Final[Mapping[str, tuple[tuple[str, ...], bool]]] = {
     "balanced": (("balanced-accuracy",), True),
 }
 """Roles beside the judged ones: the classes that play them, and which way is counted as better."""
-
-
-def _is_negated(name: str) -> bool:
-    """Say whether a curve is what is subtracted from a loss: the negated entropy of a policy."""
-    return name.lower().endswith("entropy_loss")
 
 
 def _put(found: dict[str, RoleCurve], role: str, name: str | None, *, higher: bool) -> None:
@@ -122,8 +123,6 @@ _CONTRASTIVE: Final = compile_lazily(
 _PREFERENCE: Final = compile_lazily(r"chosen|rejected", re.IGNORECASE)
 """Answers of a pair: what is learnt from them is no reward of one's own actions."""
 _FEWEST_OF_COMPANION: Final = 3
-_OF_HALF: Final = 0.25
-"""What smoothing, weights and a focal term leave of a cross entropy."""
 
 
 def is_policy(curves: Curves) -> bool:
@@ -158,18 +157,6 @@ def is_rise_expected(curves: Curves) -> bool:
             and _has_finite_series(curves, curves.called(_RECONSTRUCTION))
         )
     )
-
-
-def is_of_no_classes(curves: Curves, accuracy: float) -> bool:
-    """Say whether a loss is too small for so many wrong answers: it is not what they are wrong in.
-
-    An answer is wrong where another class is more likely, so that the right one has a half at most
-    and costs ln 2. What is fitted to numbers has an accuracy near 0 by nature.
-    """
-    values = [point.value for point in curves.finite(names.LOSS)]
-    late = values[len(values) // 2 :]
-    wrong = 1.0 - as_share(accuracy)
-    return bool(late) and 0 <= max(late) < _OF_HALF * wrong * math.log(2)
 
 
 def _has_finite_series(curves: Curves, called: Iterable[str]) -> bool:

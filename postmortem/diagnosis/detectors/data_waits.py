@@ -195,15 +195,10 @@ def _find_waits_in_few_records(curves: Curves, unit: str) -> tuple[Message, int]
     waits = all(
         max(_SECOND, share * step.whole) <= step.wait <= _WHOLE * step.whole for step in steps
     )
-    if not waits or _is_one_an_epoch(curves, steps):
+    epochs = curves.by_line(names.EPOCH)  # one record in each may be of the first step there
+    if not waits or (epochs and len({epochs.get(step.line) for step in steps}) == len(steps)):
         return None
     return _format_total_wait(steps[-1].wait, steps[-1].whole, unit), steps[0].line
-
-
-def _is_one_an_epoch(curves: Curves, steps: Sequence[_Wait]) -> bool:
-    """Say whether each record is of another epoch: it may be of the first step there."""
-    epochs = curves.by_line(names.EPOCH)
-    return bool(epochs) and len({epochs.get(step.line) for step in steps}) == len(steps)
 
 
 def _format_total_wait(wait: float, whole: float, unit: str) -> Message:

@@ -127,9 +127,12 @@ def detect_stall_without_records(observed: Observed) -> Iterable[Anomaly]:
     """Find a run that stands still and has printed no training record at all."""
     if (
         observed.outcome != "stalled"
-        or not _has_output(observed)
+        or not any(not _STACKS.match(observed.heads.get(source, "")) for source in observed.tails)
         or any(observed.records.values())
-        or any(_has_step_lines(text) for _, text in observed.tails.values())
+        or any(
+            len({match["step"] for match in STEP.finditer(text)}) >= _FEWEST_STEPS
+            for _, text in observed.tails.values()
+        )
     ):
         return []
     message = say(
@@ -138,16 +141,6 @@ def detect_stall_without_records(observed: Observed) -> Iterable[Anomaly]:
     )
     source, line = _find_last_record(observed)
     return [Anomaly("no-record", message, source, NOWHERE, line)]
-
-
-def _has_output(observed: Observed) -> bool:
-    """Say whether a source holds what a run printed, and not just stacks of its processes."""
-    return any(not _STACKS.match(observed.heads.get(source, "")) for source in observed.tails)
-
-
-def _has_step_lines(text: str) -> bool:
-    """Say whether lines name several steps: training goes on, in a form that is not known."""
-    return len({match["step"] for match in STEP.finditer(text)}) >= _FEWEST_STEPS
 
 
 def detect_failure_free_run(observed: Observed) -> Iterable[Anomaly]:

@@ -221,7 +221,10 @@ def detect_critic_error_growth(observed: Observed) -> Iterable[Anomaly]:
             early, late = _compute_early_level(values), _compute_late_level(values)
             message = say("{name}: {rise}", name=name, rise=from_to(early, late))
             line = next(point.line for point in points if point.value > 10 * early)
-            is_proved = _is_scored(curves) or late > _BEYOND_RETURNS * early
+            is_proved = (
+                any(len(curves.finite(name)) >= _FEWEST_ERRORS for name in list_score_names(curves))
+                or late > _BEYOND_RETURNS * early
+            )
             return [
                 curves.shape("loss-divergence" if is_proved else "metric-absurd", message, line)
             ]
@@ -256,11 +259,6 @@ def _has_grown(points: Sequence[Point]) -> bool:
         and late > _STAYS * max(values)
         and early > 0
     )
-
-
-def _is_scored(curves: Curves) -> bool:
-    """Say whether a score is printed at all."""
-    return any(len(curves.finite(name)) >= _FEWEST_ERRORS for name in list_score_names(curves))
 
 
 def _has_better_score(curves: Curves) -> bool:

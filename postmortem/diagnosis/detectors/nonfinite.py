@@ -60,19 +60,11 @@ def _detect_around_bad_record(
         yield from _detect_before_first_update(curves, points)
     yield from _detect_in_first_interval(curves, points, bad)
     yield from _detect_zero_gradient(curves, points)
-    if any(_is_finite_successor(point, first) for point in points[bad:]):
+    if any(math.isfinite(point.value) and not point.step <= first.step for point in points[bad:]):
         message = say("finite again after {shown}", shown=show(first))
         yield curves.shape("nan-recovers", message, first.line)
     yield from _detect_float16_overflow(curves, points, bad)
     yield from _detect_preceding_trend(curves, points, bad)
-
-
-def _is_finite_successor(point: Point, first: Point) -> bool:
-    """Say whether a record is finite and behind a bad one in the same run.
-
-    A record of a step that is none later is of another run, which the log quotes beside it.
-    """
-    return math.isfinite(point.value) and not point.step <= first.step
 
 
 def _detect_before_first_update(curves: Curves, points: Sequence[Point]) -> Iterator[Anomaly]:

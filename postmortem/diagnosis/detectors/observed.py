@@ -307,6 +307,16 @@ def format_position(point: Point) -> Message:
     )
 
 
+def group_series_by_process(
+    series: Iterable[Series], most: int | None = None
+) -> dict[tuple[int, ProcessId], list[Series]]:
+    """Put the series of each of the first `most` processes together, by its source and its name."""
+    groups: dict[tuple[int, ProcessId], list[Series]] = {}
+    for one in series:
+        groups.setdefault((one.source, one.where), []).append(one)
+    return dict(itertools.islice(groups.items(), most))
+
+
 def count_trailing_repeats(values: Sequence[float]) -> int:
     """Count the values at the end that are the last one."""
     return next(

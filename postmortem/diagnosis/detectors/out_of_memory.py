@@ -340,30 +340,40 @@ def _split_name(frame: Frame) -> str:
     return _HUMP.sub("_", frame.function).lower()
 
 
-def _is_forward(frame: Frame) -> bool:
-    """Say whether a module is called: all frames within are its forward pass."""
-    return frame.function == "_call_impl" and frame.file.endswith(_MODULE)
-
-
 def _detect_phase_by_traceback(finding: Finding, observed: Observed) -> list[Anomaly] | None:
     """Detect the phase by the frames of the traceback; None where no frame shows one."""
     frames = _find_frames(finding, observed)
-    forward = next((at for at, frame in enumerate(frames) if _is_forward(frame)), len(frames))
-    for at, frame in reversed([*enumerate(frames)]):
-        phase = infer_phase_from_function(frame)
-        if at > forward and _OF_A_MODEL.search(_split_name(frame)):
-            continue
-        if phase in _SHAPES:
-            message = quote(frame.function)
-            return [Anomaly(_SHAPES[phase], message, finding.source, finding.where, finding.line)]
-        if phase:
-            return []
+    forward = next(
+        (
+            at
+            for at, frame in enumerate(frames)
+            if frame.function == "_call_impl" and frame.file.endswith(_MODULE)
+        ),
+        len(frames),
+    )
+    frame, phase = _find_phase(frames, forward)
+    if frame is not None and phase in _SHAPES:
+        message = quote(frame.function)
+        return [Anomaly(_SHAPES[phase], message, finding.source, finding.where, finding.line)]
+    if phase:
+        return []
     if any(_LOSS.search(frame.function) or _TRAINS.search(frame.code) for frame in frames):
         return []
     if forward == len(frames):
         return None
     by_lines = _detect_phase_by_lines(finding, observed)
     return [one for one in by_lines if one.id == _SHAPES["evaluation"]]
+
+
+def _find_phase(frames: Sequence[Frame], forward: int) -> tuple[Frame, str] | tuple[None, str]:
+    """Find the innermost frame that shows a phase; within a forward pass a model's parts do not."""
+    own = [
+        frame
+        for at, frame in enumerate(frames)
+        if at <= forward or not _OF_A_MODEL.search(_split_name(frame))
+    ]
+    phases = ((frame, infer_phase_from_function(frame)) for frame in reversed(own))
+    return next((shown for shown in phases if shown[1]), (None, ""))
 
 
 def _find_frames(finding: Finding, observed: Observed) -> Sequence[Frame]:

@@ -81,7 +81,9 @@ def _compare_processes(members: Sequence[Series]) -> Anomaly | None:
     (point, first), *others = sorted(bad, key=lambda pair: pair[0].step)
     is_alone = all(other.step > point.step for other, _ in others)
     if not is_alone or not any(
-        _has_reached(curve, point) for curve in members if curve is not first
+        curve.last is not None and curve.last.step >= point.step
+        for curve in members
+        if curve is not first
     ):
         return None
     message = say(
@@ -93,11 +95,6 @@ def _compare_processes(members: Sequence[Series]) -> Anomaly | None:
         rest=_describe_others(members, first, others),
     )
     return Anomaly("one-rank-first", message, first.source, first.where, point.line)
-
-
-def _has_reached(series: Series, point: Point) -> bool:
-    """Say whether a series goes on to the step of a point."""
-    return series.last is not None and series.last.step >= point.step
 
 
 def _format_processes(processes: Sequence[Message]) -> Message:

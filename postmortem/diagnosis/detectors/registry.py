@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from postmortem.core.findings import ProcessId
-from postmortem.diagnosis.curves.boosted_trees import CurveModel
-from postmortem.diagnosis.curves.course import select_last_training
 from postmortem.diagnosis.detectors import (
     auxiliary_metrics,
     chance_level,
@@ -21,6 +19,7 @@ from postmortem.diagnosis.detectors import (
     collectives,
     curve_features,
     data_waits,
+    divergence,
     ending,
     gpu_holders,
     gradients,
@@ -44,14 +43,15 @@ from postmortem.diagnosis.detectors import (
     validation,
     waiting_ranks,
 )
-from postmortem.diagnosis.detectors import auxiliary_metrics as vitals
-from postmortem.diagnosis.detectors import collectives as odd_one_out
-from postmortem.diagnosis.detectors import divergence as departure
-from postmortem.diagnosis.detectors import nonfinite_hints as told_losses
-from postmortem.diagnosis.detectors import nonfinite_hints as told_reasons
-from postmortem.diagnosis.detectors import progress_lines as silence
-from postmortem.diagnosis.detectors import trend as course
-from postmortem.diagnosis.detectors.observed import Anomaly, Curves, Detector, Observed
+from postmortem.diagnosis.detectors.boosted_trees import CurveModel
+from postmortem.diagnosis.detectors.curve_course import select_last_training
+from postmortem.diagnosis.detectors.observed import (
+    Anomaly,
+    Curves,
+    Detector,
+    Observed,
+    group_series_by_process,
+)
 from postmortem.diagnosis.detectors.record_lines import build_epoch_series
 from postmortem.extraction.facts.series import Series
 
@@ -71,14 +71,14 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     gradients.detect_gradient_explosion,
     gradients.detect_huge_first_norm,
     curve_features.detect_curve_conditions,
-    course.detect_falling_loss,
+    trend.detect_falling_loss,
     scores.detect_rising_score,
-    departure.detect_divergence,
+    divergence.detect_divergence,
     jumps.detect_critic_error_growth,
     jumps.detect_loss_jumps,
-    course.detect_loss_plateau,
+    trend.detect_loss_plateau,
     trend.detect_repeated_epoch,
-    course.detect_frozen_loss,
+    trend.detect_frozen_loss,
     precision.detect_loss_scale_trend,
     precision.detect_skipped_steps,
     collapse.detect_uniform_rewards,
@@ -96,11 +96,11 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     scores.detect_zero_precision,
     collapse.detect_codebook_collapse,
     ranks.detect_first_nonfinite_rank,
-    vitals.detect_nonfinite_metrics,
-    vitals.detect_implausible_end,
-    vitals.detect_astronomic_jump,
-    vitals.detect_zero_gradients,
-    vitals.detect_vanished_loss,
+    auxiliary_metrics.detect_nonfinite_metrics,
+    auxiliary_metrics.detect_implausible_end,
+    auxiliary_metrics.detect_astronomic_jump,
+    auxiliary_metrics.detect_zero_gradients,
+    auxiliary_metrics.detect_vanished_loss,
     data_waits.detect_data_waits,
     speed.detect_slowdown,
     speed.detect_uneven_pace,
@@ -108,7 +108,7 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     precision.detect_half_precision_values,
     machine_limits.detect_memory_trend,
     chance_level.detect_initial_loss_level,
-    chance_level.guess,
+    chance_level.detect_chance_level,
 )
 """They look at the curves of one process at a time."""
 OF_THE_JOB: Final[tuple[Detector, ...]] = (
@@ -131,13 +131,13 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     collectives.detect_absent_ranks,
     nonfinite_hints.detect_odd_data_line,
     nonfinite_hints.detect_data_warning,
-    told_reasons.detect_nonfinite_hints,
-    told_losses.detect_reported_nonfinite_loss,
+    nonfinite_hints.detect_nonfinite_hints,
+    nonfinite_hints.detect_reported_nonfinite_loss,
     jumps.detect_unnamed_metric_jumps,
     nonfinite_hints.detect_deciding_settings,
-    odd_one_out.detect_reported_missing,
-    odd_one_out.detect_silent_process,
-    silence.detect_stalled_output,
+    collectives.detect_reported_missing,
+    collectives.detect_silent_process,
+    progress_lines.detect_stalled_output,
     progress_lines.detect_frozen_bar,
     standstill.detect_stall,
     standstill.detect_recent_log_change,
@@ -219,7 +219,7 @@ def _find_main_process(
     observed: Observed,
 ) -> tuple[tuple[int, ProcessId], Sequence[Series]] | None:
     """Find the process with the most points of curves, and give all its series."""
-    members = _group_series_by_process(observed.series)
+    members = group_series_by_process(observed.series, _MOST_PROCESSES)
     if not members:
         return None
     main = max(members, key=lambda process: sum(one.points for one in members[process]))
@@ -229,9 +229,10 @@ def _find_main_process(
 def _iter_process_anomalies(observed: Observed, origin: Anomaly | None) -> Iterator[Anomaly]:
     """Find the shapes of each process; those that spread count where they come from."""
     first = None if origin is None else (origin.source, origin.where)
-    members = _group_series_by_process(observed.series)
+    members = group_series_by_process(observed.series, _MOST_PROCESSES)
     for process in sorted(members, key=lambda one: one != first):
-        view = _view_process(observed, process, members[process])
+        epochs = build_epoch_series(observed, members[process], process)
+        view = _view_series(observed, process, select_last_training([*members[process], *epochs]))
         is_carried = first not in {None, process}
         for detector in OF_A_PROCESS:
             for shape in detector(view):
@@ -239,26 +240,10 @@ def _iter_process_anomalies(observed: Observed, origin: Anomaly | None) -> Itera
                     yield shape
 
 
-def _view_process(
-    observed: Observed, process: tuple[int, ProcessId], members: Sequence[Series]
-) -> Observed:
-    """Give the view of a detector that looks at one process."""
-    epochs = build_epoch_series(observed, members, process)
-    return _view_series(observed, process, select_last_training([*members, *epochs]))
-
-
 def _view_series(
     observed: Observed, process: tuple[int, ProcessId], series: Sequence[Series]
 ) -> Observed:
     return observed.of(Curves(series, *process, observed.metrics))
-
-
-def _group_series_by_process(series: Iterable[Series]) -> dict[tuple[int, ProcessId], list[Series]]:
-    """Put the series of each process together, by its source and its name."""
-    groups: dict[tuple[int, ProcessId], list[Series]] = {}
-    for one in series:
-        groups.setdefault((one.source, one.where), []).append(one)
-    return dict(list(groups.items())[:_MOST_PROCESSES])
 
 
 def _collect_by_id(shapes: Iterable[Anomaly]) -> dict[str, Anomaly]:

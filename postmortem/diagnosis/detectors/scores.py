@@ -19,7 +19,7 @@ from postmortem.core import names
 from postmortem.core.findings import NOWHERE
 from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import cut, quote, say
-from postmortem.diagnosis.curves.course import get_levels, measure_course
+from postmortem.diagnosis.detectors.curve_course import get_levels, measure_course
 from postmortem.diagnosis.detectors.curve_roles import RoleCurve, choose_role_curves
 from postmortem.diagnosis.detectors.observed import Anomaly, Curves, Observed
 

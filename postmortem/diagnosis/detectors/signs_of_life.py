@@ -111,7 +111,8 @@ def find_heartbeats(lines: Iterable[tuple[int, str]], *, srun: bool = False) -> 
     times = [time for line in run if (time := find_timestamp(line.text)) is not None] or [""]
     first, last = times[0], times[-1]
     rounds = max(Counter(_mask_variable_parts(line.text, srun=srun) for line in run).values())
-    span, text = _compute_span(run, first, last), run[-1].text.strip()
+    by_clock = compute_seconds_between(first, last) if first and last else None
+    span, text = max(by_clock or 0.0, _compute_age_increase(run)), run[-1].text.strip()
     return Heartbeats(run[0].number, rounds, first, last, span, text, _compute_age_increase(run))
 
 
@@ -171,12 +172,6 @@ def _is_heartbeat(group: Sequence[_HeartbeatLine]) -> bool:
 
 def _normalize_beat(line: _HeartbeatLine) -> str:
     return _TURN.sub("#", _strip_times(line.text, srun=False))
-
-
-def _compute_span(run: Sequence[_HeartbeatLine], first: str, last: str) -> float:
-    """Give the seconds that lines span, by their clocks or by the ages that they print."""
-    by_clock = compute_seconds_between(first, last) if first and last else None
-    return max(by_clock or 0.0, _compute_age_increase(run))
 
 
 def _compute_age_increase(run: Sequence[_HeartbeatLine]) -> float:

@@ -86,7 +86,10 @@ def detect_loss_plateau(observed: Observed) -> Iterator[Anomaly]:
         count=len(loss.values),
     )
     yield curves.shape("plateau", message, loss.points[-1].line)
-    if _has_started_at_level(loss, level) and _is_from_the_beginning(curves, loss.points):
+    if _has_started_at_level(loss, level) and (
+        loss.points[0].step <= 0.2 * loss.points[-1].step
+        or (math.isnan(loss.points[0].step) and names.EPOCH in curves.by_name)
+    ):
         message = say(
             "loss {first:.4g} at first, {last:.4g} at last",
             first=loss.values[0],
@@ -162,13 +165,6 @@ def _estimate_chance_difference(values: Sequence[float], third: int) -> float:
 def _has_started_at_level(loss: TrainingLoss, level: float) -> bool:
     """Say whether the first of many records stood at the level already, and it is worth leaving."""
     return len(loss.values) >= 12 and abs(loss.values[0] - level) < 0.03 * level and level > 0.3
-
-
-def _is_from_the_beginning(curves: Curves, points: Sequence[Point]) -> bool:
-    """Say whether the records reach back to the beginning of the run, by steps or by epochs."""
-    return points[0].step <= 0.2 * points[-1].step or (
-        math.isnan(points[0].step) and names.EPOCH in curves.by_name
-    )
 
 
 def _may_be_from_the_beginning(curves: Curves, points: Sequence[Point]) -> bool:
@@ -280,7 +276,7 @@ def detect_repeated_epoch(observed: Observed) -> Iterable[Anomaly]:
         if (
             len(values) >= _FEWEST
             and values == before[: len(values)]
-            and _is_distinguishable(values)
+            and (len(set(values)) >= _FEWEST - 1 and max(map(count_digits, values)) >= _DIGITS)
         ):
             message = say(
                 "epoch {number:g} has the {count} losses of epoch {before:g}, to the last digit",
@@ -291,8 +287,3 @@ def detect_repeated_epoch(observed: Observed) -> Iterable[Anomaly]:
             line = next(line for line, epoch in epochs.items() if epoch // 1 == number)
             return [curves.shape("nothing-moves", message, line)]
     return []
-
-
-def _is_distinguishable(values: list[float]) -> bool:
-    """Say whether losses differ from each other, and have digits enough not to meet by chance."""
-    return len(set(values)) >= _FEWEST - 1 and max(map(count_digits, values)) >= _DIGITS

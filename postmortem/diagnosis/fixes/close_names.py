@@ -109,7 +109,8 @@ def find_spelling_fix(
         if len(name) < _SHORTEST:
             continue
         if match["module"]:
-            known = _list_modules(knowledge)
+            packages = (name.replace("-", "_") for one in knowledge.stacks for name in one.packages)
+            known = {*packages, *sys.stdlib_module_names}
             shown: set[str] = set()
         else:
             known = set(_list_known_names(stacks, knowledge))
@@ -140,11 +141,6 @@ def is_slip(name: str, other: str) -> bool:
     is_one_letter = right[1:] in (left, left[1:]) and f"{left[:1]}{right[0]}".isalpha()
     is_within = 0 < start < len(first) - 1  # another end is another form: `compiler`, `compiled`
     return is_one_letter and is_within and len(first) >= _SHORTEST_CHANGED
-
-
-def _list_modules(knowledge: KnowledgeBase) -> set[str]:
-    packages = (name.replace("-", "_") for one in knowledge.stacks for name in one.packages)
-    return {*packages, *sys.stdlib_module_names}
 
 
 def _list_known_names(stacks: Iterable[str], knowledge: KnowledgeBase) -> Iterator[str]:

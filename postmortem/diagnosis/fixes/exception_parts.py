@@ -228,7 +228,7 @@ def parse_statement(
     found = _first_parts(nodes, captured)
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     if calls:
-        found["innermost"] = _source(_entered(calls, entered).func)
+        found["innermost"] = ast.unparse(_entered(calls, entered).func)
     if "key" in captured and "indexed" in found:
         found.setdefault("container", found["indexed"])
     names = list(_values(tree))[:_MOST_NAMES]
@@ -243,7 +243,7 @@ def _entered(calls: Sequence[ast.Call], function: str) -> ast.Call:
     name = function.rpartition(".")[2]
 
     def fits(call: ast.Call) -> bool:
-        called = _source(call.func).rpartition(".")[2]
+        called = ast.unparse(call.func).rpartition(".")[2]
         return called[:1].isupper() if name in _OF_A_CLASS else called == name
 
     if name in _OF_AN_OBJECT:
@@ -293,14 +293,14 @@ def _looked_up(node: ast.AST, captured: Mapping[str, str]) -> Iterator[tuple[str
     """Name what an attribute, a key or an index is asked of."""
     match node:
         case ast.Attribute(value=value, attr=attr) if attr == captured.get("name"):
-            yield "receiver", _source(value)
+            yield "receiver", ast.unparse(value)
             yield from _made(value)
         case ast.Subscript(value=value, slice=index):
             key = str(index.value) if isinstance(index, ast.Constant) else None
             if key is not None and key == captured.get("key"):
-                yield "container", _source(value)
-            yield "indexed", _source(value)
-            yield "index", _source(index)
+                yield "container", ast.unparse(value)
+            yield "indexed", ast.unparse(value)
+            yield "index", ast.unparse(index)
             yield from _made(value)
         case _:
             return
@@ -310,16 +310,16 @@ def _computed(node: ast.AST) -> Iterator[tuple[str, str]]:
     """Name the sides of a division, what is asserted, what is called and with what."""
     match node:
         case ast.BinOp(left=left, op=ast.Div() | ast.FloorDiv() | ast.Mod(), right=right):
-            yield "dividend", _source(left)
-            yield "divisor", _source(right)
+            yield "dividend", ast.unparse(left)
+            yield "divisor", ast.unparse(right)
         case ast.Assert(test=test):
-            yield "asserted", _source(test)
+            yield "asserted", ast.unparse(test)
         case ast.Call(func=function, args=arguments):
-            yield "called", _source(function)
+            yield "called", ast.unparse(function)
             if isinstance(function, ast.Attribute) and not _is_module(function.value):
-                yield "object", _source(function.value)
+                yield "object", ast.unparse(function.value)
             if arguments:
-                yield "argument", _source(arguments[0])
+                yield "argument", ast.unparse(arguments[0])
         case _:
             return
 
@@ -328,28 +328,24 @@ def _bound(node: ast.AST) -> Iterator[tuple[str, str]]:
     """Name what is assigned or looped over."""
     match node:
         case ast.Assign(targets=[target], value=value):
-            yield "target", _source(target).strip("()")
+            yield "target", ast.unparse(target).strip("()")
             yield from _made(value)
         case ast.For(target=target, iter=iterable):
-            yield "target", _source(target).strip("()")
-            yield "iterable", _source(iterable)
+            yield "target", ast.unparse(target).strip("()")
+            yield "iterable", ast.unparse(iterable)
             yield from _made(iterable)
         case _:
             return
 
 
 def _is_module(node: ast.AST) -> bool:
-    return _source(node).partition(".")[0] in _MODULES
+    return ast.unparse(node).partition(".")[0] in _MODULES
 
 
 def _made(value: ast.AST) -> Iterator[tuple[str, str]]:
     """Name what returned a value."""
     if isinstance(value, ast.Call):
-        yield "maker", _source(value.func)
-
-
-def _source(node: ast.AST) -> str:
-    return ast.unparse(node)
+        yield "maker", ast.unparse(value.func)
 
 
 def _values(node: ast.AST) -> Iterator[str]:
@@ -368,7 +364,7 @@ def _read(node: ast.AST) -> Iterator[str]:
         return
     if isinstance(node, ast.Attribute) and _is_dotted(node):
         if isinstance(node.ctx, ast.Load):
-            yield _source(node)
+            yield ast.unparse(node)
         return
     for child in ast.iter_child_nodes(node):
         if isinstance(node, ast.Call) and child is node.func:

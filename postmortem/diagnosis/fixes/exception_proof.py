@@ -10,7 +10,7 @@ from typing import Any
 from postmortem.core.errors import PatternError
 from postmortem.core.findings import Frame
 from postmortem.diagnosis.fixes.exception_advice import Explained, word_advice
-from postmortem.extraction.frames import is_library
+from postmortem.diagnosis.inference.example_cases import parse_frame
 from postmortem.rules.exception_rules import (
     ExceptionRule,
     Raised,
@@ -71,15 +71,8 @@ def raised_in(example: Mapping[str, Any]) -> Raised:
         is_class = bare.replace(".", "").replace("_", "").isalnum() and bare[:1] != bare[:1].lower()
         is_class = is_class or ("." in bare and " " not in bare)
         exception, message = (bare, "") if is_class else ("", bare)
-    frames = [_frame(text) for text in example.get("frames", ())]
+    frames = [parse_frame(text) for text in example.get("frames", ())]
     code = example.get("code", "")
     if code and not frames:
         frames = [Frame("/src/train.py", 1, "<module>", code, is_library=False)]
     return raised_as(exception, message, frames)
-
-
-def _frame(text: str) -> Frame:
-    """Read `path:function: source line`."""
-    file, _, rest = text.partition(":")
-    function, _, code = rest.partition(": ")
-    return Frame(file, 1, function, code, is_library(file))

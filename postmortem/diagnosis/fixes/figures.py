@@ -19,7 +19,7 @@ from postmortem.core.log_text import compile_lazily, escape_control_characters, 
 from postmortem.core.message import Message
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.detectors.installed_packages import get_listed_versions
-from postmortem.extraction.facts.series import Point, Series
+from postmortem.extraction.facts.series import Point
 
 _CAPTURE: Final = "capture_"
 _KEYS: Final = ("key", "field", "column")
@@ -308,7 +308,8 @@ def _peak_rate(case: Case) -> str:
     by_end = [
         (max(point.value for point in points), points)
         for series in case.gathered.series.values()
-        if series.name == names.LEARNING_RATE and (points := _select_finite(series))
+        if series.name == names.LEARNING_RATE
+        and (points := [point for point in series.kept() if math.isfinite(point.value)])
     ]
     top = max((highest for highest, _ in by_end), default=0.0)
     may_stand_still = "rate-standstill" in case.shapes
@@ -317,10 +318,6 @@ def _peak_rate(case: Case) -> str:
         for highest, points in by_end
     )
     return f"{top:g}" if top > 0 and is_peak else ""
-
-
-def _select_finite(series: Series) -> Sequence[Point]:
-    return [point for point in series.kept() if math.isfinite(point.value)]
 
 
 def _is_peak(rates: Sequence[Point], *, may_stand_still: bool) -> bool:

@@ -10,6 +10,7 @@ in whose terms a fix is worded (`fixes.stack_selection`), which advisories hold
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from postmortem.core.answer import Cause, Fix
@@ -216,7 +217,7 @@ def select_fixes(
         for entry in knowledge.fixes
         if cause in entry.causes
         and _is_applicable(entry, voice)
-        and _is_possible(entry, case, extra or {})
+        and (entry.needs is None or _NEEDS[entry.needs](case, extra or {}))
         and evaluate_conditions(entry.asked, case) is not None
     ]
     built = {entry.id: _build_fix(entry, voice, values, knowledge.stacks) for entry in entries}
@@ -243,11 +244,6 @@ def _sort_fixes(entries: Sequence[FixRule], *, is_proved: bool) -> list[FixRule]
         *changes[first_changes:],
         *preventions,
     ]
-
-
-def _is_possible(entry: FixRule, case: Case, extra: Mapping[str, str]) -> bool:
-    """Say whether the run has what the fix needs; what is not known does not forbid it."""
-    return entry.needs is None or _NEEDS[entry.needs](case, extra)
 
 
 def _may_have_gpu(case: Case, _extra: Mapping[str, str]) -> bool:
@@ -295,12 +291,7 @@ def _build_fix(
 ) -> Fix[Message]:
     snippet = _select_snippet(entry, voice, stacks)
 
-    def filled(text: str) -> str:
-        return fill(text, values)
-
-    def spell(text: str) -> str:
-        return fill_sentence(text, values)
-
+    filled, spell = partial(fill, values=values), partial(fill_sentence, values=values)
     return Fix(
         id=entry.id,
         kind=entry.kind,

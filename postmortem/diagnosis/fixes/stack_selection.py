@@ -14,8 +14,6 @@ from typing import Final
 from postmortem.diagnosis.case.values import Case
 from postmortem.rules.vocabulary import ANY, MODEL, PLAIN, TRAINER, StackRules, compile_word_pattern
 
-BACKEND: Final = "backend"
-SYSTEM: Final = "system"
 _CUDA: Final = "cuda"
 _TORCH: Final = r"\btorch(?:run)?\b"
 _SYSTEMS: Final[Mapping[str, str]] = {

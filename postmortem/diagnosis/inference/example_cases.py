@@ -95,7 +95,7 @@ def build_example_case(example: Mapping[str, Any]) -> Case:
     """Give the case that an example describes: what it does not name was not seen."""
     return Case(
         events=tuple(
-            Occurrence(_build_finding(name), 1.0, "", is_fatal=True)
+            Occurrence(Finding(name, "cause", 0, NOWHERE, 1, 1, 0, name), 1.0, "", is_fatal=True)
             for name in example.get("signatures", ())
         ),
         tracebacks=tuple(
@@ -113,10 +113,6 @@ def build_example_case(example: Mapping[str, Any]) -> Case:
     )
 
 
-def _build_finding(signature: str) -> Finding:
-    return Finding(signature, "cause", 0, NOWHERE, 1, 1, 0, signature)
-
-
 def _build_environment(example: Mapping[str, Any]) -> Environment:
     gpus = tuple(
         Gpu(
@@ -131,7 +127,7 @@ def _build_environment(example: Mapping[str, Any]) -> Environment:
 
 
 def _build_traceback(example: Mapping[str, Any]) -> Traceback:
-    frames = tuple(_parse_frame(text) for text in example.get("frames", ()))
+    frames = tuple(parse_frame(text) for text in example.get("frames", ()))
     return Traceback(
         example.get("exception", ""),
         example.get("message", ""),
@@ -146,7 +142,7 @@ def _build_traceback(example: Mapping[str, Any]) -> Traceback:
     )
 
 
-def _parse_frame(text: str) -> Frame:
+def parse_frame(text: str) -> Frame:
     """Read `path:function` or `path:function: source line`."""
     file, _, rest = text.partition(":")
     function, _, code = rest.partition(": ")

@@ -20,7 +20,6 @@ from postmortem.diagnosis.inference.ranking import RankedCause, rank_causes
 from postmortem.diagnosis.inference.scoring import WEIGHTS, score
 from postmortem.extraction.facts.series import is_nameless
 from postmortem.rules.base import KnowledgeBase
-from postmortem.rules.cause_rules import CauseRule
 from postmortem.rules.vocabulary import Trait, has_trait
 
 ABSTAIN_BELOW: Final = 0.45
@@ -62,7 +61,8 @@ def build_verdict(
     Of what is disputed the answer is a hypothesis at most.
     """
     best = ranked[0]
-    abstains = _is_abstaining(best, case)
+    is_unlikely = best.probability < ABSTAIN_BELOW or has_trait(best.id, Trait.UNEXPLAINED)
+    abstains = is_unlikely or (case.outcome == NO_LOG and is_without_log(case.gathered))
     status = (
         "unknown" if abstains else "hypothesis" if is_disputed else _decide_status(best, ranked)
     )
@@ -90,22 +90,15 @@ def _state_verdict(
         status=status,
         summary=_build_summary(best, ranked, status, case, knowledge),
         whose="unknown" if abstains else rule.whose,
-        retry="unknown" if abstains else _decide_retry(rule, case),
+        retry="unknown"
+        if abstains
+        else (
+            rule.retry if evaluate_conditions(rule.retry_asked, case) is not None else "after-fix"
+        ),
         not_checked=_list_unchecked(case),
         would_change=would_change,
         need=_list_needs(ranked, case, knowledge) if abstains or status == "hypothesis" else (),
     )
-
-
-def _is_abstaining(best: RankedCause, case: Case) -> bool:
-    """Say whether no cause is named: nothing is likely, or there is no log to judge."""
-    is_unlikely = best.probability < ABSTAIN_BELOW or has_trait(best.id, Trait.UNEXPLAINED)
-    return is_unlikely or (case.outcome == NO_LOG and is_without_log(case.gathered))
-
-
-def _decide_retry(rule: CauseRule, case: Case) -> str:
-    """Say whether running again may help: where its condition fails, only after a fix."""
-    return rule.retry if evaluate_conditions(rule.retry_asked, case) is not None else "after-fix"
 
 
 def describe_distinction(best: str, other: str, knowledge: KnowledgeBase) -> Message:

@@ -43,7 +43,7 @@ from postmortem.diagnosis.story import (
     timeline,
     timeline_events,
 )
-from postmortem.diagnosis.story import notes as remarks
+from postmortem.diagnosis.story.notes import iter_notes
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.series import Series
 from postmortem.extraction.headings import list_with_epochs
@@ -94,7 +94,7 @@ def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> An
         environment=case.environment,
         settings=dict(case.settings),
         progress=done,
-        warnings=(*extract.warnings, *remarks.iter_notes(case, ranking, knowledge)),
+        warnings=(*extract.warnings, *iter_notes(case, ranking, knowledge)),
         excerpt=excerpt,
         marks=timeline_events.list_marks(case, extract, failure, is_sound=is_sound),
         events_left=left,

@@ -42,11 +42,6 @@ _COUNTED: Final = {
 """What is counted while reading, with its sentence; nothing is said of a count of 0."""
 
 
-def _list_matched_sources(case: Case) -> set[int]:
-    """Give the sources in which a rule fired."""
-    return {event.finding.source for event in case.events}
-
-
 _ENDED: Final = {
     "failed": say("failed"),
     "completed": say("completed"),
@@ -106,10 +101,9 @@ def iter_reading_notes(case: Case) -> Iterator[Message]:
     yield from _iter_attempt_notes(case)
     extract = case.gathered
     for index, dump in enumerate(case.sources):
-        if (
-            dump.kind == "environment"
-            and index not in extract.facts.tellers | _list_matched_sources(case)
-        ):
+        if dump.kind == "environment" and index not in extract.facts.tellers | {
+            event.finding.source for event in case.events
+        }:
             yield say(
                 "{path} states nothing that is known of environments: python -m"
                 " torch.utils.collect_env, nvidia-smi, pip list or postmortem env write what does",

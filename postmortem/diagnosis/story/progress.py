@@ -224,7 +224,11 @@ def compute_progress(
     """
     stamps = list(known)
     losses = _collect_losses(extract)
-    bad = _find_lasting_bad(extract, case, failure, stamps, losses) if _is_unsound(cause) else None
+    bad = (
+        _find_lasting_bad(extract, case, failure, stamps, losses)
+        if not has_trait(cause, Trait.SOUND)
+        else None
+    )
     limit = bad or (
         _place(extract, failure.source, failure.line, stamps) if failure is not None else None
     )
@@ -268,10 +272,6 @@ def _place(
     return fact_store.Place(
         source, line, clock.get_time_at(list(stamps), line), extract.step_at(source, line)
     )
-
-
-def _is_unsound(cause: str) -> bool:
-    return not has_trait(cause, Trait.SOUND)
 
 
 def _find_lasting_bad(

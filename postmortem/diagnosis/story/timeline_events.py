@@ -148,13 +148,9 @@ def _iter_evaluation_entries(extract: Extract) -> Iterator[Entry]:
                 point.line,
                 _EVALUATION.fill(value=point.value),
                 where=series.where,
-                step=_get_step(series, point.step),
+                step=None if series.interleaved else normalise_step(point.step),
             )
             yield Entry(_ASIDE + 1, event)
-
-
-def _get_step(series: Series, step: float) -> float | None:
-    return None if series.interleaved else normalise_step(step)
 
 
 def _iter_curve_entries(case: Case, failure: FirstFailure[Message] | None) -> Iterator[Entry]:
@@ -292,18 +288,18 @@ def _list_series_marks(series: Series, extract: Extract) -> tuple[str, list[_Pla
 def _iter_overflows(series: Series, extract: Extract) -> Iterator[_Place]:
     """Yield the steps that were skipped, by the scale, a flag a step, or a count of them."""
     if series.name == names.LOSS_SCALE:
-        yield from _iter_scale_drops(series, all_events=_has_overflow_lines(series.source, extract))
+        yield from _iter_scale_drops(
+            series,
+            all_events=any(
+                name == _OVERFLOW and where == series.source for name, where, _ in extract.findings
+            ),
+        )
     elif series.name == _SKIPPED:
         yield from ((line, step) for step, value, line in series.kept() if value > 0)
     elif series.name == names.SKIPPED_STEPS and not _has_scale(series.source, extract):
         for before, point in pairwise(series.kept()):
             if point.value > before.value:
                 yield point.line, point.step
-
-
-def _has_overflow_lines(source: int, extract: Extract) -> bool:
-    """Say whether a source prints a line for each overflow."""
-    return any(name == _OVERFLOW and where == source for name, where, _ in extract.findings)
 
 
 def _has_scale(source: int, extract: Extract) -> bool:

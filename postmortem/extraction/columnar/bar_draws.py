@@ -251,7 +251,15 @@ class BarDraws:
         row = int(rest.draws.lasts[-1])
         last = [float(column[-1]) for column in values]
         late = LearntFigures(layout, where, float(steps[-1]), last, column.lines[row])
-        bars.hold(late, _get_epoch_label(layout, column.row(row)), int(positions[rest.at[-1]]))
+        bars.hold(
+            late,
+            (
+                layout.looked.epoch
+                if layout.epoch is None
+                else column.row(row)[layout.epoch].decode()
+            ),
+            int(positions[rest.at[-1]]),
+        )
 
     def _steps(
         self, rest: _Rest, layout: Layout, where: ProcessId, positions: "np.ndarray[Any, Any]"
@@ -319,8 +327,3 @@ def _mark_changes(marks: Sequence[Sequence[object]]) -> "np.ndarray[Any, Any]":
         behind = map(operator.ne, mark, itertools.islice(mark, 1, None))
         is_new[1:] |= np.fromiter(behind, dtype=bool, count=len(mark) - 1)
     return is_new
-
-
-def _get_epoch_label(layout: Layout, groups: Sequence[bytes]) -> str:
-    """Give the epoch in the label of a draw."""
-    return layout.looked.epoch if layout.epoch is None else groups[layout.epoch].decode()

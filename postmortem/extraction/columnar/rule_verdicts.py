@@ -126,7 +126,7 @@ class RuleVerdict(NamedTuple):
     literals: frozenset[int]
     """Those all of whose rules are known."""
     known_rules: frozenset[int]
-    """The rules that are known, as keys of `make_claimed_key`."""
+    """The rules that are known, by their hashes."""
     found: tuple[int, ...]
     """The signatures that hold."""
     figures: tuple[MachineFigure, ...]
@@ -147,11 +147,6 @@ class RuleVerdict(NamedTuple):
 
 
 NOTHING_KNOWN: Final = RuleVerdict(frozenset(), frozenset(), (), (), is_sure=False)
-
-
-def make_claimed_key(wanted: Wanted) -> int:
-    """Give the key under which a rule counts as having read a line."""
-    return hash(wanted)
 
 
 def build_verdict(
@@ -201,7 +196,7 @@ def _build_known_verdict(
     is_sure = set.intersection(*literals) <= proved
     return RuleVerdict(
         frozenset(proved),
-        frozenset(map(make_claimed_key, known)),
+        frozenset(map(hash, known)),
         tuple(index for (_, index), answer in known.items() if answer == FOUND),
         tuple(
             figure._replace(rule=index, strength=int(machine.facts[index].raw.get("strength", 1)))

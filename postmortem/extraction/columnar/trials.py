@@ -9,7 +9,7 @@ literals of regions (`row_cutter`), what is kept from line to line (`extraction.
 
 import bisect
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.extraction.columnar.rule_verdicts import (
@@ -22,7 +22,6 @@ from postmortem.extraction.columnar.rule_verdicts import (
     build_verdict,
     find_required_word,
     has_no_match_start,
-    make_claimed_key,
     must_match,
 )
 from postmortem.extraction.finding_lines import has_happened
@@ -133,7 +132,7 @@ class RuleTrials:
         outcomes = []
         for (raw, texts), numbers in zip(tried, literals, strict=True):
             answers = self._try_rules(raw, numbers, is_read=is_read)
-            if _has_figures(answers):
+            if any(answer != VAIN for (kind, _), answer in answers.items() if kind in _FIGURES):
                 return NOTHING_KNOWN
             outcomes.append((answers, texts))
         return build_verdict(self._machine, outcomes, literals, is_read=is_read)
@@ -160,7 +159,7 @@ class RuleTrials:
                 (figure.name, f"{figure.before}{number}{figure.behind}")
             )
         for wanted, answer in self.answers(raw, is_read=not verdict.is_idle).items():
-            if make_claimed_key(wanted) not in verdict.known_rules:
+            if hash(wanted) not in verdict.known_rules:
                 continue
             kind, index = wanted
             if answer == FOUND:
@@ -181,7 +180,7 @@ class RuleTrials:
             return all(
                 self._try_rule(wanted, raw, cleaned, is_read=True) == VAIN
                 for wanted in self._machine.consumers[number]
-                if make_claimed_key(wanted) not in verdict.known_rules
+                if hash(wanted) not in verdict.known_rules
             )
         except TimeoutError:
             return False
@@ -240,11 +239,6 @@ def _extract_fact(rule: Format, cleaned: Cleaned, budget: Budget) -> object:
     ]
     is_of_machine = all(name.startswith(_OF_MACHINE) for name, _ in captures)
     return captures if is_of_machine and not rule.enough and not rule.framework else UNSURE
-
-
-def _has_figures(answers: Mapping[Wanted, object]) -> bool:
-    """Say whether a reader of figures may make something of a line."""
-    return any(answer != VAIN for (kind, _), answer in answers.items() if kind in _FIGURES)
 
 
 def _is_no_record(text: str) -> bool:

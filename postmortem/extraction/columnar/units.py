@@ -90,7 +90,11 @@ class UnitMaker:
         text = unit.decode()
         records = self.reader.read(before, unit, behind)
         lines = self._split(text)
-        if records is None or lines is None or not _are_apart(records, len(lines)):
+        if (
+            records is None
+            or lines is None
+            or not all(record.end < len(lines) for record in records)
+        ):
             return None
         numbers = _find_numbers(lines)
         if len(numbers) > _MOST_NUMBERS or not text.isascii():
@@ -220,11 +224,6 @@ def _list_figures(line: LineShape, groups: Sequence[bytes]) -> tuple[str, list[t
     own = [read_figure(groups[index]) for index in line.taken]
     step = math.nan if layout.step is None else own[layout.step] * layout.scale
     return repr(step), [(name, repr(own[index])) for name, index in layout.columns]
-
-
-def _are_apart(records: Sequence[UnitRecord], count: int) -> bool:
-    """Say whether each record ends within its unit of so many lines."""
-    return all(record.end < count for record in records)
 
 
 def _collect_answer(records: Sequence[UnitRecord] | None) -> dict[str, str] | None:

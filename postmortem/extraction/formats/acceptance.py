@@ -145,7 +145,10 @@ def _is_again(waiting: Found, found: Found) -> bool:
     return (
         waiting.record.values != found.record.values
         or (waiting.record.step != found.record.step and found.has_step)
-        or _is_bad(found)
+        or any(
+            name.endswith("loss") and not math.isfinite(value)
+            for name, value in found.record.values
+        )
     )
 
 
@@ -196,10 +199,3 @@ def _has_risen(waiting: Found, found: Found) -> bool:
 def _get_place(found: Found) -> tuple[float, float]:
     """Give the epoch and the step of a line."""
     return dict(found.record.values).get("epoch", 0.0), found.record.step
-
-
-def _is_bad(found: Found) -> bool:
-    """Say whether a loss is no number any more: it stays the same from line to line."""
-    return any(
-        name.endswith("loss") and not math.isfinite(value) for name, value in found.record.values
-    )

@@ -67,7 +67,8 @@ def is_metrics_table(head: str) -> bool:
         return False
     rows = [_split_cells(line, sign) for line in lines[1:_FIRST_ROWS]]
     return _are_rows_below(columns, rows) and not any(
-        _is_prose_line(line, len(columns), sign) for line in lines[2:-1]
+        line.count(sign) < len(columns) - 1 and _WORD.search(line) is not None
+        for line in lines[2:-1]
     )
 
 
@@ -128,11 +129,6 @@ def _are_all_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bool
 def _parse_figure(cell: str) -> float | None:
     """Read a cell that holds a figure and nothing else; None of any other."""
     return parse_value(cell) if _FIGURES.match(cell) else None
-
-
-def _is_prose_line(line: str, columns: int, sign: str) -> bool:
-    """Say whether a line is prose: words, and fewer separators than a row has."""
-    return line.count(sign) < columns - 1 and _WORD.search(line) is not None
 
 
 def describe_excess_columns(head: str) -> Message | None:

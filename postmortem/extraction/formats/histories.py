@@ -89,7 +89,10 @@ def select_curves(arrays: Sequence[FigureArray], metrics: MetricTable) -> list[C
     ]
     if not leaders:
         return []
-    curves, lists_of_places = list[Curve](), _find_places(called)
+    curves, lists_of_places = (
+        list[Curve](),
+        [(kind, found) for _, found in called if (kind := _get_place_kind(found)) and found.values],
+    )
     for name, found in called:
         if _get_place_kind(found) is None and _is_companion(found, name, leaders):
             steps = _find_steps(found, lists_of_places)
@@ -113,7 +116,7 @@ def _name_arrays(arrays: Sequence[FigureArray], metrics: MetricTable) -> list[st
         "/".join(
             (
                 *(key for key in found.path[common:-1] if not _is_without_name(key)),
-                _trim_name(found.path[-1]),
+                _ENDING.sub("", "_".join(found.path[-1].split())),
             )
         )
         for found in arrays
@@ -124,11 +127,6 @@ def _is_without_name(key: str) -> bool:
     """Say whether a key numbers a training of several, or says that it leads to a history."""
     is_number = _KEY.match(key) is not None and _SPLIT_WORD.match(key) is None
     return is_number or _WRAPPER.match(key) is not None
-
-
-def _trim_name(name: str) -> str:
-    """Take off a name what says that it is of a list."""
-    return _ENDING.sub("", "_".join(name.split()))
 
 
 def _is_objective(
@@ -169,12 +167,6 @@ def _get_place_kind(found: FigureArray) -> str | None:
     if named is None or any(b < a for a, b in itertools.pairwise(found.values)):
         return None
     return names.EPOCH if named["epoch"] else "step"
-
-
-def _find_places(called: Iterable[tuple[str, FigureArray]]) -> list[tuple[str, FigureArray]]:
-    return [
-        (kind, found) for _, found in called if (kind := _get_place_kind(found)) and found.values
-    ]
 
 
 def _find_steps(found: FigureArray, places: Sequence[tuple[str, FigureArray]]) -> Sequence[float]:

@@ -25,8 +25,6 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
-MOST_CONFIG_BYTES: Final = 1 << 20
-"""Of a configuration; what stands behind is data."""
 _MOST_LEAVES: Final = 20_000
 _DEEPEST_LEVEL: Final = 40
 _LONGEST: Final = 400

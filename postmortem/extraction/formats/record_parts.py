@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from postmortem.core import names
-from postmortem.core import names as known
 from postmortem.core.log_text import compile_lazily
 from postmortem.core.printed_words import join_words
 from postmortem.extraction.formats.figures import parse_value
@@ -224,7 +223,7 @@ class PairReader:
             start, end = pair.span("key")
             key = text[start:end]
             start += len(key) - len(key.lstrip())
-            for group, ending in (("value", ""), ("mean", known.SO_FAR))[: 1 + has_mean]:
+            for group, ending in (("value", ""), ("mean", names.SO_FAR))[: 1 + has_mean]:
                 value, value_end = pair.span(group)
                 if value >= 0:
                     keys.append((base + start, base + start + len(key.strip())))

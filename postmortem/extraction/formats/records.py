@@ -22,7 +22,6 @@ from postmortem.extraction.formats.figures import parse_value
 from postmortem.extraction.formats.record_parts import (
     PairReader,
     PlaceFinder,
-    RecordPlaces,
     name_cells,
 )
 from postmortem.extraction.formats.templates import (
@@ -178,7 +177,9 @@ class MetricReader:
         self, text: str, where: ProcessId, budget: Budget | None, columns: Sequence[str] = ()
     ) -> Record | None:
         found = self._places.find(text, budget)
-        if found is None or (self._is_bare and _has_label(text, found)):
+        if found is None or (
+            self._is_bare and _LABEL.search(text, 0, found.groups["pairs"][0]) is not None
+        ):
             return None
         groups = {name: text[start:end] for name, (start, end) in found.groups.items()}
         if "rank" in groups:
@@ -268,15 +269,15 @@ class MetricReader:
         return spans if is_apart else None
 
 
-def _has_label(text: str, found: RecordPlaces) -> bool:
-    """Say whether words before a record name what it is of: `Eval metrics: {'loss': 1.5}`."""
-    return _LABEL.search(text, 0, found.groups["pairs"][0]) is not None
-
-
 def _group_spans(match: Match) -> list[Span]:
     """Give the values that stand in groups of their own."""
     return [
-        Span(match.start(name), match.end(name), name, _build_number_pattern(text))
+        Span(
+            match.start(name),
+            match.end(name),
+            name,
+            b"(" + re.sub(rb"\d+", rb"\\d+", re.escape(text.encode())) + b")",
+        )
         for name, text in match.groupdict().items()
         if text is not None and name not in _LITERAL
     ]
@@ -340,14 +341,6 @@ def _parse_values(groups: Mapping[str, str]) -> list[tuple[str, float]]:
         for name, text in groups.items()
         if name not in _RESERVED and (value := parse_value(text)) is not None
     ]
-
-
-def _build_number_pattern(text: str) -> bytes:
-    """Give a pattern of numbers spelled like this one.
-
-    A group of a format's own pattern may allow no other.
-    """
-    return b"(" + re.sub(rb"\d+", rb"\\d+", re.escape(text.encode())) + b")"
 
 
 def _parse_step(groups: Mapping[str, str]) -> float:

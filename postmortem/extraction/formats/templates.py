@@ -232,7 +232,6 @@ _PRINTED_NUMBER: Final = compile_lazily(
     rf"(?P<bad>{_BAD_NUMBER})|(?P<clock>{_CLOCK})|(?P<percent>\d{{1,3}}(?=%))|(?P<decimal>{_DECIMAL})"
     r"|(?P<grouped>\d{1,3}(?:,\d{3})+(?!\d))|(?P<whole>(?:(?<=[\s:=,(\[])-)?\d+)"
 )
-_NEXT_DIGITS: Final = str.maketrans("0123456789", "1234567893")
 _MOST_DIGITS: Final = 7
 _BEFORE_SIGN: Final = frozenset(" \t:=,([")
 FIGURE_KIND: Final = "figure"
@@ -292,7 +291,7 @@ class Number(NamedTuple):
         return (
             ("inf" if self.text.lower() == "nan" else "nan")
             if self.kind == "bad"
-            else self.text.translate(_NEXT_DIGITS)
+            else self.text.translate(_OTHER_DIGITS)
         )
 
     def other(self, choice: random.Random, trial: int, *, is_plain: bool) -> str:

@@ -32,7 +32,7 @@ from postmortem.interfaces.trackers.tracker_protocol import (
     TrackerUser,
     TryLater,
 )
-from postmortem.report.plain import format_one_line
+from postmortem.report.display import format_one_line
 
 _MOST: Final = 1 << 20
 """Characters that are looked at: no tracker keeps as many in one text."""

@@ -30,12 +30,11 @@ from postmortem.fleet.one_job_worker import (
 from postmortem.interfaces.bots.bot_settings import BotSettings
 from postmortem.interfaces.bots.issue_text import GatheredLogs, build_log_label
 from postmortem.interfaces.trackers.tracker_protocol import NamedLog, Tracker, TryLater
-from postmortem.report.display import translate_analysis
+from postmortem.report.display import format_percent, translate_analysis
 from postmortem.report.manual.articles import render_article
 from postmortem.report.manual.entries import find_entry
 from postmortem.report.markdown import render_markdown
 from postmortem.report.markdown_text import escape_prose, format_inline_code
-from postmortem.report.plain import format_percent
 from postmortem.rules.base import load_compiled_rules
 from postmortem.rules.vocabulary import Trait, has_trait
 

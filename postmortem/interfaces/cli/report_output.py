@@ -19,7 +19,7 @@ from postmortem.core.errors import UsageError
 from postmortem.core.host.files import replace
 from postmortem.interfaces.cli.messages import note, print_message, show
 from postmortem.report import STORED
-from postmortem.report.plain import format_one_line
+from postmortem.report.display import format_one_line
 
 _FIRST_AFTER: Final = 1.0
 """Seconds before anything is drawn: most logs are read by then."""

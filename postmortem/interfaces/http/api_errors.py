@@ -13,7 +13,7 @@ from postmortem.core.errors import InputError, PostmortemError, UsageError
 from postmortem.core.host.work_pool import WorkerLost, WorkPoolFull, WorkTooLong, WorkUndone
 from postmortem.core.message import NOTHING, Message, convert_to_message, say
 from postmortem.fleet.one_job_worker import TooLargeError, describe_failure
-from postmortem.report.plain import format_one_line
+from postmortem.report.display import format_one_line
 
 _LONGEST: Final = 1000
 

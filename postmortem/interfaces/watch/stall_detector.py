@@ -18,7 +18,7 @@ from typing import Final
 from postmortem.core.diagnosis import Sign
 from postmortem.core.findings import ProcessId
 from postmortem.core.message import say
-from postmortem.diagnosis.detectors import progress_lines as silence
+from postmortem.diagnosis.detectors.progress_lines import detect_stall_after_record
 from postmortem.extraction.facts.clock import parse_time
 from postmortem.interfaces.watch.watched_file import WatchedFile
 from postmortem.reading.prefixes import convert_to_seconds, get_time_basis
@@ -140,7 +140,7 @@ class StallDetector:
         limit = self._pace.get_limit()
         if self._records or math.isinf(limit) or (last := file.get_last_record()) is None:
             return None
-        shape = silence.detect_stall_after_record(file.live.get_tail(), file.index, last, limit)
+        shape = detect_stall_after_record(file.live.get_tail(), file.index, last, limit)
         if shape is None or shape.id != "same-step":
             return None
         return Sign("same-step", shape.message, shape.line), shape.where

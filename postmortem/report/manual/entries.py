@@ -153,13 +153,12 @@ def iter_entries(rules: Rules) -> Iterator[Explained]:
     for kind, plural in _PLURALS.items():
         for rule in rules[plural]:
             yield Explained(kind, rule["id"], rule)
-    for rule in (*rules["exceptions"], *_signatures_with_fixes(rules)):
+    for rule in (
+        *rules["exceptions"],
+        *(rule for rule in rules["signatures"] if rule.get("fixes")),
+    ):
         yield from _iter_advice(rule)
     yield Explained("classifier", "text-model", {"title": TEXT_MODEL.by_language()})
-
-
-def _signatures_with_fixes(rules: Rules) -> Iterator[Mapping[str, Any]]:
-    return (rule for rule in rules["signatures"] if rule.get("fixes"))
 
 
 def _iter_advice(rule: Mapping[str, Any]) -> Iterator[Explained]:

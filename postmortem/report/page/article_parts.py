@@ -20,10 +20,15 @@ from postmortem.core.answer import Cause, Event, Evidence, Excerpt, SeriesView
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.log_text import escape_control_characters
 from postmortem.report.curves import Curve, build_curve, is_constant
-from postmortem.report.display import detect_input_type
+from postmortem.report.display import (
+    detect_input_type,
+    format_number,
+    place,
+    process,
+    shorten_source_path,
+)
 from postmortem.report.key_figures import select_main_series
 from postmortem.report.page.chart import name_of
-from postmortem.report.plain import format_number, place, process, shorten_source_path
 from postmortem.report.words import Words
 
 _MOST_LANES: Final = 8

@@ -17,6 +17,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from postmortem.core.answer import SeriesView
+from postmortem.report.display import format_number, format_one_line
 from postmortem.report.page.chart_axes import (
     BOTTOM,
     HEIGHT,
@@ -30,7 +31,6 @@ from postmortem.report.page.chart_axes import (
     draw_axes,
 )
 from postmortem.report.page.panel import KINDS, Panel, Track
-from postmortem.report.plain import format_number, format_one_line
 from postmortem.report.words import Words
 
 DETAIL_HEIGHT: Final = 170

@@ -9,9 +9,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from postmortem.report.display import format_number, format_one_line, process
 from postmortem.report.page.panel import NonfiniteMark, Panel, Spot, Track
 from postmortem.report.parts import format_sample_location
-from postmortem.report.plain import format_number, format_one_line, process
 from postmortem.report.words import Words
 
 _NARROWEST: Final = 1e-300
@@ -31,7 +31,9 @@ def format_axis_labels(values: Sequence[float], *, is_log: bool = False) -> tupl
         is_plain = min(values) >= 1e-3 and largest <= 1e4
         return tuple(f"{value:g}" if is_plain else f"1e{math.log10(value):.0f}" for value in values)
     for unit, name, least in ((1e6, "M", 1e6), (1e3, "k", 1e4)):
-        if least <= largest < 1e9 and all(_is_tenths(value, unit) for value in values):
+        if least <= largest < 1e9 and all(
+            math.remainder(value, unit / 10) == 0 for value in values
+        ):
             return _format_in_units(values, unit, name)
     return (
         _format_decimals(values)
@@ -45,10 +47,6 @@ def _format_in_units(values: Sequence[float], unit: float, name: str) -> tuple[s
     return tuple(
         f"{text}{name}" if value else "0" for value, text in zip(values, texts, strict=True)
     )
-
-
-def _is_tenths(value: float, unit: float) -> bool:
-    return math.remainder(value, unit / 10) == 0
 
 
 def _format_decimals(values: Sequence[float]) -> tuple[str, ...]:
@@ -241,7 +239,7 @@ def _list_labels(panel: Panel, words: Words) -> list[tuple[Spot, str]]:
     if bad is not None and "bad" in spots:
         found.append((spots["bad"], _format_nonfinite_label(panel, bad, words)))
     middle = (panel.left + panel.right) / 2
-    return sorted(found, key=lambda label: _rank_outward(label[0].x, middle))
+    return sorted(found, key=lambda label: label[0].x if label[0].x > middle else -label[0].x)
 
 
 def _format_nonfinite_label(panel: Panel, bad: NonfiniteMark, words: Words) -> str:
@@ -252,11 +250,6 @@ def _format_nonfinite_label(panel: Panel, bad: NonfiniteMark, words: Words) -> s
     if panel.is_of_processes:
         label = f"{process(panel.main.where, words)} {label}".strip()
     return f"{label} · {format_sample_location(bad.step, bad.line, words)}"
-
-
-def _rank_outward(x: float, middle: float) -> float:
-    """Order places of the right half from the left, those of the left half from the right."""
-    return x if x > middle else -x
 
 
 _POWERS_SHOWN: Final = 5

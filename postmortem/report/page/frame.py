@@ -20,6 +20,7 @@ from postmortem.core.log_text import escape_control_characters
 from postmortem.core.resources import find_folder
 from postmortem.report.page import chart
 from postmortem.report.page.panel import Panel
+from postmortem.report.words import Words
 
 TAGS: Final = {"en": "en", "zh": "zh-CN"}
 """What a page calls a language."""
@@ -44,18 +45,15 @@ def render_page(
 ) -> str:
     """Put articles into a page that opens in the language of the first."""
     style, script = _load_style(added), _load_script(added, has_charts=bool(charts))
-    return (
-        load_templates()
-        .get_template("report.html.j2")
-        .render(
-            articles=articles,
-            values=({"chart-data": chart.serialize_panels(charts)} if charts else {})
-            | dict(added.values),
-            style=Markup(style),  # noqa: S704 -- our own files
-            style_hash=hash_of("\n" + style),
-            script=Markup(script),  # noqa: S704 -- our own files
-            script_hash=hash_of(script),
-        )
+    return render_template(
+        "report.html.j2",
+        articles=articles,
+        values=({"chart-data": chart.serialize_panels(charts)} if charts else {})
+        | dict(added.values),
+        style=Markup(style),  # noqa: S704 -- our own files
+        style_hash=hash_of("\n" + style),
+        script=Markup(script),  # noqa: S704 -- our own files
+        script_hash=hash_of(script),
     )
 
 
@@ -91,8 +89,25 @@ def hash_of(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
+def render_template(name: str, /, **values: Any) -> str:
+    """Fill a template."""
+    return _load_templates().get_template(name).render(**values)
+
+
+def build_article(words: Words, title: str, body: str, **more: Any) -> dict[str, Any]:
+    """Give what `render_page` takes of an article, of which `body` is its filled template."""
+    language = {"language": words.language, "lang": TAGS[words.language], "say": words}
+    return language | {"title": title, "body": Markup(body), **more}  # noqa: S704 -- escaped there
+
+
+def get_tool(value: Mapping[str, Any]) -> dict[str, str]:
+    """Give what made a result: the program's version, its knowledge base, its text model."""
+    tool = value["tool"]
+    return {name: str(tool.get(name) or "") for name in ("version", "knowledge_base", "classifier")}
+
+
 @functools.cache
-def load_templates() -> Environment:
+def _load_templates() -> Environment:
     """Give the templates, compiled once."""
     return Environment(
         loader=FileSystemLoader(find_folder("templates")),

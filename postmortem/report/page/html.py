@@ -12,7 +12,6 @@ safe. The frame with its policy is `page.frame`'s.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from postmortem.core.answer import Cause, Evidence, SeriesView
@@ -22,7 +21,16 @@ from postmortem.core.log_text import escape_control_characters
 from postmortem.core.message import cut
 from postmortem.report import about_run, parts
 from postmortem.report.curves import is_constant, select_series
-from postmortem.report.display import detect_input_type, prepare_for_display
+from postmortem.report.display import (
+    detect_input_type,
+    format_number,
+    format_one_line,
+    format_percent,
+    format_time,
+    format_weight,
+    process,
+    shorten_source_path,
+)
 from postmortem.report.key_figures import find_failing_line, find_user_code, list_key_values
 from postmortem.report.page import panel_figures
 from postmortem.report.page.article_parts import (
@@ -35,20 +43,11 @@ from postmortem.report.page.article_parts import (
     draw_sketch,
     sort_evidence,
 )
-from postmortem.report.page.frame import TAGS, load_templates, render_page
+from postmortem.report.page.frame import build_article, render_page, render_template
 from postmortem.report.page.panel import Panel
 from postmortem.report.page.panel_layout import build_panels
 from postmortem.report.page.replay_article import replay_context
-from postmortem.report.plain import (
-    format_number,
-    format_one_line,
-    format_percent,
-    format_time,
-    format_weight,
-    process,
-    shorten_source_path,
-)
-from postmortem.report.redacted import redact as hide
+from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import get_tool_version
 from postmortem.report.words import Words
@@ -283,41 +282,29 @@ def render_html(
     It opens in the language of the diagnosis and can be switched to those of its translations.
     """
     redactor = Redactor() if redact else None
-    environment = load_templates()
-    articles = [
-        _render_article(shown, environment, redactor) for shown in (diagnosis, *translations)
-    ]
+    articles = [_render_article(shown, redactor) for shown in (diagnosis, *translations)]
     return render_page(articles, articles[0]["charts"])
 
 
-def _render_article(
-    diagnosis: Diagnosis, environment: Environment, redactor: Redactor | None
-) -> dict[str, Any]:
+def _render_article(diagnosis: Diagnosis, redactor: Redactor | None) -> dict[str, Any]:
     """Render the report in one language.
 
     The same redactor gives a name the same pseudonym in all of them.
     """
-    shown = prepare_for_display(diagnosis)
-    shown = hide(shown, redactor) if redactor is not None else shown
+    shown = prepare_redacted(diagnosis, redactor)
     words = Words(shown.language)
     first = shown.first_failure
     wanted = select_series(shown.series, failing=None if first is None else first.source)
     drawn = tuple(curve for curve in wanted if not is_constant(curve))[:_CHARTS_SHOWN]
     charts = build_panels(shown, drawn)
-    body = environment.get_template("article.html.j2").render(
+    body = render_template(
+        "article.html.j2",
         curves=_build_curves_context(shown, drawn, charts, words)
         | {"constant": _describe_constant_series(filter(is_constant, wanted), words)},
         **build_article_context(shown, words, redactor),
     )
     title = f"{parts.format_title(shown, words)} · {words('report')}"
-    return {
-        "language": words.language,
-        "lang": TAGS[words.language],
-        "title": title,
-        "say": words,
-        "charts": charts,
-        "body": Markup(body),  # noqa: S704 -- escaped by its template
-    }
+    return build_article(words, title, body, charts=charts)
 
 
 def _build_curves_context(

@@ -26,7 +26,7 @@ from postmortem.report.evaluation_tables import (
     select_default_method,
 )
 from postmortem.report.page.chart_axes import BOTTOM, LEFT, WIDTH
-from postmortem.report.page.frame import TAGS, load_templates, render_page
+from postmortem.report.page.frame import build_article, get_tool, render_page, render_template
 from postmortem.report.words import Words
 
 _HEIGHT: Final = 300
@@ -138,35 +138,23 @@ def _render_article(value: Evaluation, language: str) -> dict[str, Any]:
     """Render an evaluation in one language."""
     words = Words(language)
     phrases = EVALUATION[words.language]
-    body = (
-        load_templates()
-        .get_template("evaluation.html.j2")
-        .render(
-            say=words,
-            told=phrases,
-            at_once=_AT_ONCE,
-            lead=_format_lead(value, phrases),
-            judged=phrases[f"judged.{value['judged']}"],
-            plots=[
-                ("reliability", _build_reliability_plots(value, words)),
-                ("coverage-plot", _build_coverage_plots(value, words)),
-            ],
-            made=words(
-                "made",
-                version=_get_tool_field(value, "version"),
-                base=_get_tool_field(value, "knowledge_base"),
-            ),
-            classifier=_get_tool_field(value, "classifier"),
-            **_build_tables(value, phrases),
-        )
+    tool = get_tool(value)
+    body = render_template(
+        "evaluation.html.j2",
+        say=words,
+        told=phrases,
+        at_once=_AT_ONCE,
+        lead=_format_lead(value, phrases),
+        judged=phrases[f"judged.{value['judged']}"],
+        plots=[
+            ("reliability", _build_reliability_plots(value, words)),
+            ("coverage-plot", _build_coverage_plots(value, words)),
+        ],
+        made=words("made", version=tool["version"], base=tool["knowledge_base"]),
+        classifier=tool["classifier"],
+        **_build_tables(value, phrases),
     )
-    return {
-        "language": words.language,
-        "lang": TAGS[words.language],
-        "title": phrases["title"],
-        "say": words,
-        "body": Markup(body),  # noqa: S704 -- escaped by its template
-    }
+    return build_article(words, phrases["title"], body)
 
 
 def _build_tables(value: Evaluation, phrases: Mapping[str, str]) -> dict[str, Any]:
@@ -182,10 +170,6 @@ def _build_tables(value: Evaluation, phrases: Mapping[str, str]) -> dict[str, An
             for name, rows in (("causes", build_cause_rows), ("confusions", build_confusion_rows))
         ],
     }
-
-
-def _get_tool_field(value: Evaluation, name: str) -> str:
-    return str(value["tool"].get(name) or "")
 
 
 def _format_lead(value: Evaluation, phrases: Mapping[str, str]) -> str:

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from postmortem.core.answer import SeriesView
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.message import cut
+from postmortem.report.display import format_number, format_one_line, process, shorten_source_path
 from postmortem.report.page.chart import (
     DETAIL_HEIGHT,
     LONGEST_NAME,
@@ -26,7 +27,6 @@ from postmortem.report.page.chart import (
 )
 from postmortem.report.page.panel import Panel, Track
 from postmortem.report.parts import format_sample_location
-from postmortem.report.plain import format_number, format_one_line, process, shorten_source_path
 from postmortem.report.words import Words
 
 ROWS: Final = 60
@@ -223,7 +223,12 @@ def _build_panel_context(
         "close": _close(panel, key, words),
         "texts": texts,
         "tracks": [
-            (at, track.form, name, _format_axis_note(panel, track, words))
+            (
+                at,
+                track.form,
+                name,
+                words("chart.right") if panel.has_right_axis and track.form == "steps" else "",
+            )
             for at, (track, name) in enumerate(zip(panel.named, names, strict=True))
         ],
         "names": json.dumps(names, ensure_ascii=False) if panel.is_of_processes else "",
@@ -308,10 +313,6 @@ def _note(diagnosis: Diagnosis, panel: Panel, words: Words) -> str:
         if len({series.source for series in diagnosis.series}) > 1:
             notes.append(shorten_source_path(diagnosis, panel.source, words))
     return cut(" · ".join(format_one_line(part, 40) for part in notes if part), 80)
-
-
-def _format_axis_note(panel: Panel, track: Track, words: Words) -> str:
-    return words("chart.right") if panel.has_right_axis and track.form == "steps" else ""
 
 
 def _build_legend(panel: Panel, words: Words) -> list[tuple[str, str]]:

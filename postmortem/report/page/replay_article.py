@@ -14,10 +14,9 @@ from postmortem.core.diagnosis import ModulePeak, Replayed
 from postmortem.core.message import Message
 from postmortem.core.names import LANGUAGES
 from postmortem.report import parts, replay_texts
-from postmortem.report.display import translate_replay
-from postmortem.report.page.frame import TAGS, load_templates, render_page
-from postmortem.report.plain import format_number, format_one_line
-from postmortem.report.redacted import redact
+from postmortem.report.display import format_number, format_one_line, translate_replay
+from postmortem.report.page.frame import build_article, render_page, render_template
+from postmortem.report.redacted import redact_report
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.replay_texts import is_over
 from postmortem.report.wire import get_tool_version
@@ -179,26 +178,15 @@ def _render_article(
     found: Replayed[Message], language: str, redactor: Redactor | None
 ) -> dict[str, Any]:
     words = Words(language)
-    shown = translate_replay(found, language)
-    shown = redact(shown, redactor) if redactor is not None else shown
-    body = (
-        load_templates()
-        .get_template("replay.html.j2")
-        .render(
-            say=words,
-            replay=replay_context(shown, words),
-            made=f"postmortem {get_tool_version()}",
-            hidden=parts.describe_redactions(redactor, words),
-        )
+    shown = redact_report(translate_replay(found, language), redactor)
+    body = render_template(
+        "replay.html.j2",
+        say=words,
+        replay=replay_context(shown, words),
+        made=f"postmortem {get_tool_version()}",
+        hidden=parts.describe_redactions(redactor, words),
     )
-    return {
-        "language": words.language,
-        "lang": TAGS[words.language],
-        "title": words("replay.title"),
-        "say": words,
-        "charts": [],
-        "body": Markup(body),  # noqa: S704 -- escaped by its template
-    }
+    return build_article(words, words("replay.title"), body, charts=[])
 
 
 def replay_context(found: Replayed | None, words: Words) -> dict[str, Any] | None:

@@ -15,10 +15,9 @@ from markupsafe import Markup
 from postmortem.core.log_text import escape_control_characters
 from postmortem.core.message import Message, say
 from postmortem.core.names import LANGUAGES
-from postmortem.report.page.frame import TAGS, hash_of, load_assets, load_templates
-from postmortem.report.plain import format_one_line
-from postmortem.report.words import Words
-from postmortem.report.words.phrase_table import PhraseTable
+from postmortem.report.display import format_one_line
+from postmortem.report.page.frame import TAGS, hash_of, load_assets, render_template
+from postmortem.report.words import PhraseTable, Words
 
 SERVICE: Final = PhraseTable(
     {
@@ -143,27 +142,24 @@ def compute_service_hashes() -> tuple[str, str]:
 def _render_page(language: str, part: str, heading: str, **values: Any) -> str:
     texts: Mapping[str, Mapping[str, str]] = values.pop("texts", {})
     ordered = [language, *(other for other in LANGUAGES if other != language)]
-    return (
-        load_templates()
-        .get_template("service.html.j2")
-        .render(
-            languages=[
-                {
-                    "language": code,
-                    "lang": TAGS[code],
-                    "told": {**SERVICE[code], "title": _format_title(code, heading)},
-                    "say": Words(code),
-                    **texts.get(code, {}),
-                }
-                for code in ordered
-            ],
-            part=part,
-            heading=heading,
-            words=_dump_script_phrases(heading),
-            style=Markup(load_assets(*_STYLES)),  # noqa: S704 -- our own files
-            script=Markup(load_assets(_SCRIPT)),  # noqa: S704 -- our own file
-            **values,
-        )
+    return render_template(
+        "service.html.j2",
+        languages=[
+            {
+                "language": code,
+                "lang": TAGS[code],
+                "told": {**SERVICE[code], "title": _format_title(code, heading)},
+                "say": Words(code),
+                **texts.get(code, {}),
+            }
+            for code in ordered
+        ],
+        part=part,
+        heading=heading,
+        words=_dump_script_phrases(heading),
+        style=Markup(load_assets(*_STYLES)),  # noqa: S704 -- our own files
+        script=Markup(load_assets(_SCRIPT)),  # noqa: S704 -- our own file
+        **values,
     )
 
 

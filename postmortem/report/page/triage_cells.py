@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from postmortem.core.log_text import compile_lazily, escape_control_characters
 from postmortem.core.message import say, say_in
-from postmortem.report.words.phrase_table import PhraseTable
+from postmortem.report.words import PhraseTable
 
 TRIAGE: Final = PhraseTable(
     {

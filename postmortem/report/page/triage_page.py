@@ -15,9 +15,15 @@ from markupsafe import Markup
 
 from postmortem.core.log_text import escape_control_characters
 from postmortem.core.names import LANGUAGES
-from postmortem.report.page import triage_sections as lists
-from postmortem.report.page import triage_sections as sections
-from postmortem.report.page.frame import TAGS, Addition, load_templates, render_page
+from postmortem.report.display import format_percent
+from postmortem.report.page import triage_sections
+from postmortem.report.page.frame import (
+    Addition,
+    build_article,
+    get_tool,
+    render_page,
+    render_template,
+)
 from postmortem.report.page.triage_cells import (
     JOB_TABLE,
     NO_CAUSE,
@@ -33,7 +39,6 @@ from postmortem.report.page.triage_cells import (
     quote_relative_url,
 )
 from postmortem.report.page.triage_trend import build_trend
-from postmortem.report.plain import format_percent
 from postmortem.report.words import Words
 
 STILL_ROWS: Final = 200
@@ -150,11 +155,6 @@ def _build_table_texts(value: _Value, language: str, reasons: list[str]) -> dict
     }
 
 
-def build_static_rows(value: _Value, rows: Sequence[_Value], language: str) -> list[list[Any]]:
-    """Give the first jobs as cells of text and addresses."""
-    return [_build_static_row(value, row, language) for row in rows[:STILL_ROWS]]
-
-
 def _build_static_row(value: _Value, row: _Value, language: str) -> list[Any]:
     none = UNKNOWN
     group = none if row["group"] is None else value["groups"][row["group"]]["id"]
@@ -238,32 +238,19 @@ def _render_article(
     words = Words(language)
     phrases = TRIAGE[words.language]
     parts = _build_sections(value, rows, words)
-    body = (
-        load_templates()
-        .get_template("triage.html.j2")
-        .render(
-            say=words,
-            told=phrases,
-            at_once=_AT_ONCE,
-            contents=_list_contents(parts),
-            made=phrases["made"].format(time=format_timestamp(value["made"])),
-            by=words(
-                "made",
-                version=_get_tool_field(value, "version"),
-                base=_get_tool_field(value, "knowledge_base"),
-            ),
-            classifier=_get_tool_field(value, "classifier"),
-            **parts,
-        )
+    tool = get_tool(value)
+    body = render_template(
+        "triage.html.j2",
+        say=words,
+        told=phrases,
+        at_once=_AT_ONCE,
+        contents=_list_contents(parts),
+        made=phrases["made"].format(time=format_timestamp(value["made"])),
+        by=words("made", version=tool["version"], base=tool["knowledge_base"]),
+        classifier=tool["classifier"],
+        **parts,
     )
-    return {
-        "language": words.language,
-        "lang": TAGS[words.language],
-        "title": phrases["title"],
-        "say": words,
-        "skip": phrases["skip"],
-        "body": Markup(body),  # noqa: S704 -- escaped by its template
-    }
+    return build_article(words, phrases["title"], body, skip=phrases["skip"])
 
 
 def _build_sections(
@@ -271,19 +258,19 @@ def _build_sections(
 ) -> dict[str, Any]:
     """Give every section by its name."""
     language, table = words.language, JOB_TABLE[words.language]
-    still = build_static_rows(value, rows, language)
+    still = [_build_static_row(value, row, language) for row in rows[:STILL_ROWS]]
     key = "all.still" if len(rows) > STILL_ROWS else "all.whole"
     return {
-        "summary": sections.build_summary(value, language),
-        "change": sections.build_changes(value, language),
-        "causes": sections.build_cause_tables(value, language),
-        "groups": sections.build_groups(value, words),
-        "groups_left": max(0, len(value["groups"]) - sections.MOST_GROUPS),
+        "summary": triage_sections.build_summary(value, language),
+        "change": triage_sections.build_changes(value, language),
+        "causes": triage_sections.build_cause_tables(value, language),
+        "groups": triage_sections.build_groups(value, words),
+        "groups_left": max(0, len(value["groups"]) - triage_sections.MOST_ROWS),
         "trend": build_trend(value, language),
-        "nodes": lists.build_node_table(value, language),
-        "users": lists.list_users_and_images(value),
-        "retried": lists.build_retried_jobs(value, language),
-        "unjudged": lists.build_undiagnosed_jobs(rows, language, table),
+        "nodes": triage_sections.build_node_table(value, language),
+        "users": triage_sections.list_users_and_images(value),
+        "retried": triage_sections.build_retried_jobs(value, language),
+        "unjudged": triage_sections.build_undiagnosed_jobs(rows, language, table),
         "still": still,
         "still_note": table[key].format(shown=count(len(still)), jobs=count(len(rows)))
         if rows
@@ -305,7 +292,3 @@ def _list_contents(parts: Mapping[str, Any]) -> list[str]:
         "all": True,
     }
     return [name for name, is_there in there.items() if is_there]
-
-
-def _get_tool_field(value: Mapping[str, Any], name: str) -> str:
-    return str(value["tool"].get(name) or "")

@@ -8,6 +8,7 @@ changes, causes, groups; nodes, users, images, retries and unjudged jobs. Not he
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from postmortem.report.display import format_number, format_percent
 from postmortem.report.page.triage_cells import (
     NO_CAUSE,
     TRIAGE,
@@ -22,11 +23,10 @@ from postmortem.report.page.triage_cells import (
     get_title,
     quote_relative_url,
 )
-from postmortem.report.plain import format_number, format_percent
 from postmortem.report.words import Words
 from postmortem.rules.vocabulary import Trait, has_trait
 
-MOST_GROUPS: Final = 200
+MOST_ROWS: Final = 200
 _Value = Mapping[str, Any]
 
 
@@ -105,8 +105,8 @@ def build_changes(value: _Value, language: str) -> dict[str, Any]:
         "since": phrases["since"].format(time=format_timestamp(value["since"])),
         "is_first": False,
         "lists": [
-            ("new", len(new), new[:MOST_GROUPS]),
-            ("vanished", len(gone), gone[:MOST_GROUPS]),
+            ("new", len(new), new[:MOST_ROWS]),
+            ("vanished", len(gone), gone[:MOST_ROWS]),
         ],
     }
 
@@ -151,7 +151,7 @@ def _is_healthy(cause: _Value) -> bool:
 def build_groups(value: _Value, words: Words) -> list[dict[str, Any]]:
     """Give the largest groups, with what to do and where to read on."""
     listed = sorted(value["groups"], key=_is_healthy)  # failures first, each in their order
-    return [_group_row(group, value, words) for group in listed[:MOST_GROUPS]]
+    return [_group_row(group, value, words) for group in listed[:MOST_ROWS]]
 
 
 def _group_row(group: _Value, value: _Value, words: Words) -> dict[str, Any]:
@@ -192,9 +192,6 @@ def _retry(retry: str | None, words: Words) -> str:
     return TRIAGE[words.language].get(f"retry.{retry}") or words.either("retry", retry)
 
 
-MOST_NODES: Final = 200
-_MOST: Final = 200
-"""Retries and reasons at most."""
 _NAMED: Final = 50
 """Users and images at most."""
 _CAUSES_OF_NODE: Final = 3
@@ -210,9 +207,9 @@ def build_node_table(value: _Value, language: str) -> dict[str, Any]:
     }
     ordered = sorted(value["nodes"], key=lambda node: (not node["is_outlier"], -node["failed"]))
     return {
-        "rows": [_build_node_row(node, titles, language) for node in ordered[:MOST_NODES]],
+        "rows": [_build_node_row(node, titles, language) for node in ordered[:MOST_ROWS]],
         "marked": sum(bool(node["is_outlier"]) for node in ordered),
-        "left": max(0, len(ordered) - MOST_NODES),
+        "left": max(0, len(ordered) - MOST_ROWS),
     }
 
 
@@ -271,7 +268,7 @@ def build_retried_jobs(value: _Value, language: str) -> dict[str, Any]:
         "note": phrases["retried.note"].format(
             moved=count(moves.count(True)), same=count(moves.count(False))
         ),
-        "left": max(0, len(moves) - _MOST),
+        "left": max(0, len(moves) - MOST_ROWS),
         "rows": [
             (
                 job["failed"],
@@ -284,7 +281,7 @@ def build_retried_jobs(value: _Value, language: str) -> dict[str, Any]:
                 _format_changes(job["changed"], language),
                 get_localized_text(job.get("hint"), language),
             )
-            for job in value["retried"][:_MOST]
+            for job in value["retried"][:MOST_ROWS]
         ],
     }
 
@@ -315,6 +312,6 @@ def build_undiagnosed_jobs(
             count(len(jobs)),
             jobs[:_EXAMPLES],
         )
-        for (state, reason), jobs in ordered[:_MOST]
+        for (state, reason), jobs in ordered[:MOST_ROWS]
     ]
-    return {"rows": listed, "left": max(0, len(ordered) - _MOST)}
+    return {"rows": listed, "left": max(0, len(ordered) - MOST_ROWS)}

@@ -33,9 +33,14 @@ from postmortem.report.comparison import (
     translate_comparison,
 )
 from postmortem.report.curves import build_curve
-from postmortem.report.display import prepare_for_display
+from postmortem.report.display import (
+    format_number,
+    format_one_line,
+    format_percent,
+    prepare_for_display,
+)
 from postmortem.report.page.chart import SHAPES, STANDING, draw_panel, name_of
-from postmortem.report.page.frame import TAGS, load_templates, render_page
+from postmortem.report.page.frame import build_article, render_page, render_template
 from postmortem.report.page.panel import NonfiniteMark, Panel, Spot, Track
 from postmortem.report.page.panel_figures import (
     build_value_table,
@@ -43,7 +48,6 @@ from postmortem.report.page.panel_figures import (
     dump_script_phrases,
 )
 from postmortem.report.page.panel_layout import find_first_nonfinite
-from postmortem.report.plain import format_number, format_one_line, format_percent
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import get_tool_version
 from postmortem.report.words import Words
@@ -199,28 +203,18 @@ def _render_article(found: Comparison, redactor: Redactor | None) -> dict[str, A
     if redactor is not None:
         found, hide = redact_comparison(found, redactor), redactor.text
     charts = build_comparison_panels(found)
-    body = (
-        load_templates()
-        .get_template("comparison.html.j2")
-        .render(
-            say=words,
-            told=phrases,
-            phrases=dump_script_phrases(words),
-            at_once=_AT_ONCE,
-            listed=_LISTED,
-            made=words("made", version=get_tool_version(), base=found.bad.knowledge_base),
-            hidden=parts.describe_redactions(redactor, words),
-            **_build_differences(found, charts, hide, words),
-        )
+    body = render_template(
+        "comparison.html.j2",
+        say=words,
+        told=phrases,
+        phrases=dump_script_phrases(words),
+        at_once=_AT_ONCE,
+        listed=_LISTED,
+        made=words("made", version=get_tool_version(), base=found.bad.knowledge_base),
+        hidden=parts.describe_redactions(redactor, words),
+        **_build_differences(found, charts, hide, words),
     )
-    return {
-        "language": words.language,
-        "lang": TAGS[words.language],
-        "title": phrases["title"],
-        "say": words,
-        "charts": charts,
-        "body": Markup(body),  # noqa: S704 -- escaped by its template
-    }
+    return build_article(words, phrases["title"], body, charts=charts)
 
 
 def _build_differences(

@@ -121,7 +121,11 @@ class Pseudonyms:
             names = [name for its, name in named if its == kind and len(name) >= fewest]
             if alone := list(filter(stands_alone, names)):
                 found[kind] = _compile_name_pattern(alone, before, behind)
-        quoted = [name for kind, name in named if kind == "secret" and _may_be_quoted(name)]
+        quoted = [
+            name
+            for kind, name in named
+            if kind == "secret" and (len(name) >= _SHORTEST_QUOTED and _is_no_word(name))
+        ]
         if quoted:
             found[QUOTED] = _compile_name_pattern(quoted, "['\"]", r")\\{0,3}['\"]")
         return found
@@ -135,10 +139,6 @@ def _compile_name_pattern(names: list[str], before: str, behind: str) -> Any:
 def _is_no_word(user: str) -> bool:
     """Say whether the name of a user is no word that a log may use for something else."""
     return user.lower() not in ORDINARY_WORDS and not is_harmless(user.lower())
-
-
-def _may_be_quoted(name: str) -> bool:
-    return len(name) >= _SHORTEST_QUOTED and _is_no_word(name)
 
 
 _STANDS_ALONE: Final[dict[str, Callable[[str], bool]]] = {

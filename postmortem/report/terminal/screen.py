@@ -17,9 +17,13 @@ from postmortem.core.log_text import compile_lazily
 from postmortem.core.message import cut
 from postmortem.report import about_run, parts
 from postmortem.report.curves import select_series
-from postmortem.report.display import detect_input_type, prepare_for_display
-from postmortem.report.plain import format_one_line, format_percent, format_weight
-from postmortem.report.redacted import redact as hide
+from postmortem.report.display import (
+    detect_input_type,
+    format_one_line,
+    format_percent,
+    format_weight,
+)
+from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.terminal.paper import Paper, wrap_command, wrap_paragraph
 from postmortem.report.terminal.whole import (
@@ -111,8 +115,7 @@ _SENTENCE: Final = compile_lazily(r"[.!?](?=\s|$)\s*|[。！？]")
 def render_screen(diagnosis: Diagnosis, *, width: int, color: bool, redact: bool = True) -> str:
     """Write the report for one screen."""
     redactor = Redactor() if redact else None
-    shown = prepare_for_display(diagnosis)
-    shown = hide(shown, redactor) if redactor is not None else shown
+    shown = prepare_redacted(diagnosis, redactor)
     plan = Plan()
     best = _render_plan(shown, plan, width, color=color)
     for name, value in UPGRADES:
@@ -335,14 +338,7 @@ def _draw_curves(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
 def _write_context(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
     """Write the progress, the environment and the other candidates."""
     words = paper.words
-    environment = " · ".join(
-        part
-        for part in (
-            about_run.format_frameworks(diagnosis),
-            about_run.format_environment_line(diagnosis, words),
-        )
-        if part
-    )
+    environment = " · ".join(about_run.describe_environment(diagnosis, words))
     others = parts.list_other_causes(diagnosis) if diagnosis.verdict.cause is not None else ()
     texts = [
         (

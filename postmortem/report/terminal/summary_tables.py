@@ -23,7 +23,7 @@ from postmortem.report.evaluation_tables import (
     get_method_name,
     select_default_method,
 )
-from postmortem.report.words.phrase_table import PhraseTable
+from postmortem.report.words import PhraseTable
 
 _CONFUSIONS_SHOWN: Final = 15
 _EVALUATION_WIDTH: Final = 144

@@ -15,9 +15,7 @@ from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.report import about_run, parts
 from postmortem.report.curves import draw_sparkline, select_series
-from postmortem.report.display import prepare_for_display
-from postmortem.report.key_figures import find_user_code, list_extra_message_values
-from postmortem.report.plain import (
+from postmortem.report.display import (
     format_number,
     format_one_line,
     format_percent,
@@ -25,7 +23,8 @@ from postmortem.report.plain import (
     place,
     process,
 )
-from postmortem.report.redacted import redact as hide
+from postmortem.report.key_figures import find_user_code, list_extra_message_values
+from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.replay_texts import iter_replay_sections, list_replay_facts
 from postmortem.report.terminal.paper import MOODS, Paper
@@ -42,8 +41,7 @@ _EVENTS_SHOWN: Final = 10
 def render_terminal(diagnosis: Diagnosis, *, width: int, color: bool, redact: bool = True) -> str:
     """Write the report for a terminal of a given width."""
     redactor = Redactor() if redact else None
-    shown = prepare_for_display(diagnosis)
-    shown = hide(shown, redactor) if redactor is not None else shown
+    shown = prepare_redacted(diagnosis, redactor)
     paper = Paper(width, Words(shown.language), color=color)
     _write_verdict(paper, shown)
     _write_needs(paper, shown)
@@ -323,14 +321,7 @@ def _write_timeline(paper: Paper, diagnosis: Diagnosis) -> None:
 def _run(paper: Paper, diagnosis: Diagnosis) -> None:
     """Write environment and progress, one paragraph each."""
     words = paper.words
-    environment = " · ".join(
-        part
-        for part in (
-            about_run.format_frameworks(diagnosis),
-            about_run.format_environment_line(diagnosis, words),
-        )
-        if part
-    )
+    environment = " · ".join(about_run.describe_environment(diagnosis, words))
     if environment:
         paper.heading("environment")
         paper.say(environment, indent=2)

@@ -1,13 +1,42 @@
 """Fixed phrases of the reports, in English and Chinese.
 
-In: a language and a key. Out: a phrase. Not here: texts of causes and fixes, which the diagnosis
-brings in its own language.
+In: a language and a key; tables of messages by key. Out: phrases. Not here: texts of causes and
+fixes, which the diagnosis brings in its own language.
 """
 
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from postmortem.report.words.phrase_table import PhraseTable
+from postmortem.core.message import Message
+from postmortem.core.names import LANGUAGES
 from postmortem.report.words.report_words import CHART, FIGURES, PAGE, REPLAY, RUN, SMALL, VERDICT
+
+
+class PhraseTable(Mapping[str, Mapping[str, str]]):
+    """Phrases by language and key; a language is looked up when it is first asked for."""
+
+    def __init__(self, messages: Mapping[str, Message]) -> None:
+        self.messages = messages
+        self._phrases: dict[str, Mapping[str, str]] = {}
+
+    def __getitem__(self, language: str) -> Mapping[str, str]:
+        """Give the phrases of a language; any other than `en` and `zh` is a `KeyError`."""
+        if language not in self._phrases:
+            if language not in LANGUAGES:
+                raise KeyError(language)
+            self._phrases[language] = {
+                key: message.text(language) for key, message in self.messages.items()
+            }
+        return self._phrases[language]
+
+    def __iter__(self) -> Iterator[str]:
+        """Name the languages."""
+        return iter(LANGUAGES)
+
+    def __len__(self) -> int:
+        """Count the languages."""
+        return len(LANGUAGES)
+
 
 WORDS: Final = PhraseTable(
     {**SMALL, **VERDICT, **RUN, **CHART, **FIGURES, **PAGE, **REPLAY},

@@ -84,5 +84,7 @@ def test_a_loss_that_is_a_guess_far_into_the_run(
     facts = FactStore()
     if classes is not None:
         facts.add("setting_num_classes", classes, 1, 0, 1)
-    found = chance_level.guess(Observed(facts=facts, curves=loss(*values, start=start)))
+    found = chance_level.detect_chance_level(
+        Observed(facts=facts, curves=loss(*values, start=start))
+    )
     assert [shape.id for shape in found] == (["at-chance"] if is_guess else [])

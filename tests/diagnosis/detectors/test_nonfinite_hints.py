@@ -4,7 +4,6 @@ import pytest
 
 from postmortem.core.findings import NOWHERE
 from postmortem.diagnosis.detectors import nonfinite_hints
-from postmortem.diagnosis.detectors import nonfinite_hints as told_reasons
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Series
 
@@ -25,8 +24,8 @@ def reasons(job: Observed) -> list[str]:
     """What is told, but where it stood first."""
     return [
         shape.id
-        for shape in told_reasons.detect_nonfinite_hints(job)
-        if shape.id != told_reasons.BEFORE
+        for shape in nonfinite_hints.detect_nonfinite_hints(job)
+        if shape.id != nonfinite_hints.BEFORE
     ]
 
 
@@ -94,8 +93,8 @@ def test_what_is_told_before_the_first_bad_value_is_placed(
     lines: tuple[str, ...], place: int | None
 ) -> None:
     """A value that is not finite, or right before the loss what spoils it."""
-    shapes = told_reasons.detect_nonfinite_hints(observed(*lines))
-    found = [shape.line for shape in shapes if shape.id == told_reasons.BEFORE]
+    shapes = nonfinite_hints.detect_nonfinite_hints(observed(*lines))
+    found = [shape.line for shape in shapes if shape.id == nonfinite_hints.BEFORE]
     assert found == ([] if place is None else [place])
 
 
@@ -118,7 +117,7 @@ def test_weights_that_training_spoilt_are_no_reason() -> None:
     for number, value in enumerate((2.1, NAN), 1):
         series.append(float(number), value, number)
     series.settle()
-    found = told_reasons.detect_nonfinite_hints(
+    found = nonfinite_hints.detect_nonfinite_hints(
         Observed(series=[series], heads=watched.heads, processes=watched.processes)
     )
     assert list(found) == []

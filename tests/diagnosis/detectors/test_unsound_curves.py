@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from postmortem.core.findings import NOWHERE
-from postmortem.diagnosis.curves.boosted_trees import CurveModel, Node
 from postmortem.diagnosis.detectors import registry
+from postmortem.diagnosis.detectors.boosted_trees import CurveModel, Node
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Series
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from postmortem.diagnosis.curves.course import MEASURES, measure_course, take_means
+from postmortem.diagnosis.detectors.curve_course import MEASURES, measure_course, take_means
 
 
 def test_every_measure_is_given() -> None:

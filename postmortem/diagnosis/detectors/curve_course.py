@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from postmortem.core import names
+from postmortem.diagnosis.detectors.observed import count_trailing_repeats
 from postmortem.extraction.facts.series import Series
 
 BINS: Final = 240
@@ -91,7 +92,7 @@ def measure_course(values: Sequence[float], *, is_higher_better: bool) -> dict[s
     sign = 1.0 if is_higher_better else -1.0
     exact = [max(-1e150, min(1e150, value)) * sign for value in finite]
     found["distinct"] = len(set(exact)) / len(exact)
-    found["repeats"] = _count_repeats(exact) / len(exact)
+    found["repeats"] = count_trailing_repeats(exact) / len(exact)
     curve = take_means(exact, BINS)
     found.update(_measure_levels(curve))
     found.update(_measure_steps(curve, exact))
@@ -185,12 +186,6 @@ def _get_middle(curve: Sequence[float]) -> tuple[float, float]:
     return ordered[tenth], ordered[-1 - tenth]
 
 
-def _count_repeats(values: Sequence[float]) -> int:
-    return next(
-        (count for count, value in enumerate(reversed(values)) if value != values[-1]), len(values)
-    )
-
-
 _COUNTED: Final = (names.LOSS, names.EVAL_LOSS)
 _FEWEST_OF_TRAINING: Final = 4
 """Records that make a training of its own."""
@@ -209,9 +204,13 @@ def select_last_training(series: Sequence[Series]) -> Sequence[Series]:
         return series
     main = max(series, key=lambda one: one.points)
     first, end = _choose_span(main, starts)
-    if end is not None and any(_is_broken_behind(one, end) for one in series):
+    if end is not None and any(
+        one.first_nonfinite is not None and one.first_nonfinite.line > end for one in series
+    ):
         return series
-    return _cut_all(series, first, end)
+    full = [one for one in series if one.points]
+    last = max(one.lines[-1] for one in full) if end is None else end
+    return [part for one in full if (part := one.within(first, last)).points]
 
 
 def _choose_span(main: Series, starts: Sequence[int]) -> tuple[int, int | None]:
@@ -229,18 +228,6 @@ def _choose_span(main: Series, starts: Sequence[int]) -> tuple[int, int | None]:
     least = max(_FEWEST_OF_TRAINING, _SHARE * max(counts))
     long = [span for span, count in zip(spans, counts, strict=True) if count >= least]
     return long[-1] if long else (0, None)
-
-
-def _cut_all(series: Sequence[Series], first: int, end: int | None) -> Sequence[Series]:
-    """Give the series that have points between two lines, without their other points."""
-    full = [one for one in series if one.points]
-    last = max(one.lines[-1] for one in full) if end is None else end
-    return [part for one in full if (part := one.within(first, last)).points]
-
-
-def _is_broken_behind(series: Series, line: int) -> bool:
-    """Say whether a series is first not finite behind a line: that must not be left out."""
-    return series.first_nonfinite is not None and series.first_nonfinite.line > line
 
 
 def _find_starts(series: Sequence[Series]) -> list[int]:

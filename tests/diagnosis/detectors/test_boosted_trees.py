@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from postmortem.core.errors import InputError
-from postmortem.diagnosis.curves.boosted_trees import (
+from postmortem.diagnosis.detectors.boosted_trees import (
     CurveModel,
     Node,
     load_curve_model,

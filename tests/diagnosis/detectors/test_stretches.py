@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from postmortem.core.findings import NOWHERE
-from postmortem.diagnosis.curves.course import select_last_training
+from postmortem.diagnosis.detectors.curve_course import select_last_training
 from postmortem.extraction.facts.series import Series
 
 
