@@ -56,9 +56,9 @@ def run_pipeline(
         UsageError: there is no such attempt.
     """
     folders = tuple(Path(folder) for folder in patterns)
-    machine, chosen = get_matcher(folders), open_model(model)
-    gathered = read(paths, machine, helpers=ParallelReaders(workers, folders), **given)
-    return judge(gathered, machine.knowledge, chosen, replayed, attempt)
+    matcher, chosen = get_matcher(folders), open_model(model)
+    gathered = read(paths, matcher, helpers=ParallelReaders(workers, folders), **given)
+    return judge(gathered, matcher.knowledge, chosen, replayed, attempt)
 
 
 def judge(

@@ -22,7 +22,7 @@ from postmortem.core.findings import NOWHERE
 from postmortem.core.log_text import LazyPattern
 from postmortem.extraction import traceback
 from postmortem.extraction.formats.bars import draw
-from postmortem.extraction.formats.unknown import GenericReader
+from postmortem.extraction.formats.generic_reader import GenericReader
 from postmortem.extraction.run_files import iter_trainer_records
 from postmortem.reading.prefixes import clean
 from postmortem.reading.sources import iter_blocks

@@ -75,14 +75,14 @@ def _may(paid_until: dict[int, int], literal: int, place: int, cost: int) -> boo
 class Admission:
     """The limits on what of one source may still be inspected."""
 
-    def __init__(self, machine: Matcher, points: Points, sight: ViewContext) -> None:
+    def __init__(self, matcher: Matcher, points: Points, sight: ViewContext) -> None:
         """Take what counts that which is passed over, and what long lines cost."""
         self.framed_until = 0
         """Offset up to which frames belong to a traceback that has been read."""
         self.refused_until = 0
         """Offset up to which the figures of a line of a crowded source are passed over."""
-        self._machine, self._points, self._sight, self._crowd = (
-            machine,
+        self._matcher, self._points, self._sight, self._crowd = (
+            matcher,
             points,
             sight,
             LiteralBudget(),
@@ -93,7 +93,7 @@ class Admission:
         if (
             not self._points.is_crowded
             or number == opening
-            or not self._machine.is_more_than_metric[number]
+            or not self._matcher.is_more_than_metric[number]
         ):
             return True
         return self.may_read(number, base + view.start)
@@ -116,7 +116,7 @@ class Admission:
         may = (
             self._crowd.may_take(number, place)
             if place >= self.refused_until
-            else self._machine.is_more_than_metric[number] and self._crowd.has_look(number, place)
+            else self._matcher.is_more_than_metric[number] and self._crowd.has_look(number, place)
         )
         self._points.result.crowded_out += not may
         return may
@@ -146,19 +146,19 @@ Take = Callable[[int, bytes, int, int, int], int]
 """Reads the line around a literal with a template: `TemplateReader.take`."""
 
 
-class LineBeginnings:
+class LineOpener:
     """Begins with lines at their first literal."""
 
     shaped: CutRegions
     """Takes lines of known shapes, alone and many at once; given before anything is read."""
 
     def __init__(
-        self, machine: Matcher, points: Points, line_break: bytes, *, srun: bool = False
+        self, matcher: Matcher, points: Points, line_break: bytes, *, srun: bool = False
     ) -> None:
         """Start at the first line.
 
         Args:
-            machine: what is looked for.
+            matcher: what is looked for.
             points: knows whether the source names more than is kept.
             line_break: what ends a raw line.
             srun: the source carries `srun --label` task numbers.
@@ -168,12 +168,12 @@ class LineBeginnings:
         self.opening = _BY_TEMPLATE
         """The first literal of the line that is looked at, by which its template is found."""
         self.sight = ViewContext(srun=srun)
-        self.admission = Admission(machine, points, self.sight)
+        self.admission = Admission(matcher, points, self.sight)
         """Says which lines may be looked at."""
-        self.sieve = RuleSieve(machine, self.sight)
+        self.sieve = RuleSieve(matcher, self.sight)
         """Chooses the literals whose lines are worth a look."""
-        self.machine, self.points, self.line_break = machine, points, line_break
-        self.learnt = LearntLiterals(machine)
+        self.matcher, self.points, self.line_break = matcher, points, line_break
+        self.learnt = LearntLiterals(matcher)
         """Names that the source teaches."""
         self.view: View | None = None
         """The line that was looked at last."""
@@ -216,10 +216,10 @@ class LineBeginnings:
         if end:
             self.admission.lose(number)
             self.view, self.covered, self.opening = None, end, _BY_TEMPLATE
-            if self.machine.is_more_than_metric[number]:
+            if self.matcher.is_more_than_metric[number]:
                 self._claim(data, start, base)
             return True
-        if number in self.machine.only_followed and self.admission.is_too_many(base + start):
+        if number in self.matcher.only_followed and self.admission.is_too_many(base + start):
             return False
         if self.points.is_crowded and not self.admission.may_read(number, base + start):
             self.admission.refused_until = base + max(
@@ -232,7 +232,7 @@ class LineBeginnings:
 
     def look_again(self, number: int, data: bytes, start: int, base: int) -> None:
         """Look at a line all the same whose first literals led nowhere."""
-        if self.view is None and (self.known.is_idle or self.machine.is_more_than_metric[number]):
+        if self.view is None and (self.known.is_idle or self.matcher.is_more_than_metric[number]):
             self._claim(data, start, base)
 
     def _claim(self, data: bytes, start: int, base: int) -> None:
@@ -243,7 +243,7 @@ class LineBeginnings:
         self.view.claimed |= self.known.known_rules
 
 
-class Cursor(LineBeginnings):
+class Cursor(LineOpener):
     """Where the reading of one source stands."""
 
     def looks(self, block: Block, take: Take, end_line: Callable[[], None]) -> Iterator[Look]:
@@ -255,7 +255,7 @@ class Cursor(LineBeginnings):
             end_line: is called before the next line is read.
         """
         data, base, count, position = block.data, block.offset, block.data.count, block.lo
-        alike, points = self.machine.alike, self.points
+        alike, points = self.matcher.alike, self.points
         self.covered -= base  # the line that was looked at last may go on from there
         cut = self._cut(block)
         scan = cut or self._scan(block)

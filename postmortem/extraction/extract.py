@@ -156,7 +156,7 @@ class KeptFindings:
         """Make the last ones."""
         self.last = deque(self.all()[len(self.first) :], maxlen=LAST)
 
-    def count_earlier(self, records: int, offset: int) -> None:
+    def add_late_records(self, records: int, offset: int) -> None:
         """Count records that stand at an offset, and were told late, before those behind it."""
         every = [
             sighting._replace(records_before=sighting.records_before + records)
@@ -280,11 +280,11 @@ class Extract:
                 return series.steps[index]
         return None
 
-    def count_earlier(self, source: int, records: int, offset: int) -> None:
+    def add_late_records(self, source: int, records: int, offset: int) -> None:
         """Count records that stand at an offset, and were told late, before all behind it."""
         for (_, of, _), kept in self.findings.items():
             if of == source:
-                kept.count_earlier(records, offset)
+                kept.add_late_records(records, offset)
         self.tracebacks = [
             (found, before + records * (found.source == source and found.offset > offset))
             for found, before in self.tracebacks

@@ -59,7 +59,7 @@ _MOST_MESSAGE: Final = 200
 
 def read(
     paths: LogSource | Sequence[LogSource],
-    machine: Matcher,
+    matcher: Matcher,
     *,
     env_files: Sequence[LogSource] = (),
     facts: Mapping[str, str] = MappingProxyType({}),
@@ -73,7 +73,7 @@ def read(
 
     Args:
         paths: files, folders, `-` (standard input), bytes, streams: together the log of one job.
-        machine: what is looked for.
+        matcher: what is looked for.
         env_files: environment dumps that are not in the log.
         facts: what the caller knows besides, by the names of patterns/README.md (package_torch ...)
         block_size: bytes that are looked at in one go; changes nothing in the result.
@@ -88,7 +88,7 @@ def read(
     origins = list_origins(paths)
     found = list(find_candidates(origins, within))
     processes = parse_processes([candidate.path for candidate in found if not candidate.skip])
-    reader = _Reader(machine, block_size, processes, progress, unpacking)
+    reader = _Reader(matcher, block_size, processes, progress, unpacking)
     with reader.helped(found, helpers if unpacking is None else ALONE):
         for candidate in found:
             reader.take(candidate, is_alone=origins == [candidate.origin])
@@ -104,14 +104,14 @@ class _Reader:
 
     def __init__(
         self,
-        machine: Matcher,
+        matcher: Matcher,
         block_size: int,
         processes: Mapping[str, ProcessId],
         progress: Progress | None,
         unpacking: Unpacking | None,
     ) -> None:
         self.gathered, self._processes, self._unpacking = Extract(), processes, unpacking
-        self._sources = SourceReader(machine, block_size, Budget(A_JOB), progress)
+        self._sources = SourceReader(matcher, block_size, Budget(A_JOB), progress)
         self._helped: ParallelReading | None = None
         self._points = 0
         """Kept points of all sources."""
@@ -124,7 +124,7 @@ class _Reader:
             found,
             self._processes,
             helpers,
-            here=lambda size: create_local_reader(sources.machine, size, sources.progress),
+            here=lambda size: create_local_reader(sources.matcher, size, sources.progress),
             budget=sources.budget,
             block_size=sources.block_size,
         )

@@ -21,9 +21,9 @@ from postmortem.core.log_text import compile_lazily
 from postmortem.extraction import frames, traceback
 from postmortem.extraction.formats import tables
 from postmortem.extraction.formats.blocks import parse_entry
-from postmortem.extraction.formats.generic import parse_metric_line
+from postmortem.extraction.formats.metric_line_parser import parse_metric_line
 from postmortem.extraction.formats.record_parts import METRIC_WORDS
-from postmortem.extraction.formats.records import MetricReader
+from postmortem.extraction.formats.records import FormatReader
 from postmortem.extraction.scanning import Hit, Prefilter, build_prefilter
 from postmortem.reading.prefixes import clean
 from postmortem.reading.sources import Block
@@ -65,7 +65,7 @@ class Matcher:
         self.knowledge = knowledge
         self.signatures = knowledge.signatures
         self.facts = [rule for rule in knowledge.formats if rule.kind == "facts"]
-        self.metrics = [MetricReader(rule) for rule in knowledge.formats if rule.kind == "metrics"]
+        self.metrics = [FormatReader(rule) for rule in knowledge.formats if rule.kind == "metrics"]
         wanted = self._collect_wanted()
         self.is_more_than_metric = [
             not _OF_METRICS.issuperset(map(_KIND, consumers)) for consumers in wanted.values()
@@ -186,9 +186,9 @@ _BOX: Final = 4000
 class LearntLiterals:
     """Finds the literals of the rules and the names that one source has taught."""
 
-    def __init__(self, machine: Matcher) -> None:
+    def __init__(self, matcher: Matcher) -> None:
         """Know none."""
-        self._machine = machine
+        self._matcher = matcher
         self._names: list[bytes] = []
         self._tried = set[bytes]()
         self._texts: tuple[bytes, ...] = ()
@@ -197,15 +197,15 @@ class LearntLiterals:
 
     def hits(self, data: bytes, lo: int, hi: int) -> list[Hit]:
         """Find every literal that starts in data[lo:hi], in the order of their places."""
-        found = self._machine.filter.hits(data, lo, hi)
+        found = self._matcher.filter.hits(data, lo, hi)
         if self._own is None:
             return found
-        own = [(self._machine.learnt, start) for _, start in self._own.hits(data, lo, hi)]
+        own = [(self._matcher.learnt, start) for _, start in self._own.hits(data, lo, hi)]
         return sorted([*found, *own], key=itemgetter(1)) if own else found
 
     def texts(self, number: int) -> bytes | tuple[bytes, ...]:
         """Give what a literal may stand for."""
-        return self._texts if number == self._machine.learnt else self._machine.literals[number]
+        return self._texts if number == self._matcher.learnt else self._matcher.literals[number]
 
     def learn(self, block: Block) -> bool:
         """Learn from samples of a block; says whether any name is new."""
@@ -258,16 +258,16 @@ class LearntLiterals:
 
     def _is_led_to(self, line: bytes) -> bool:
         """Say whether a literal of the rules leads a reader of figures that takes it to a line."""
-        machine = self._machine
+        matcher = self._matcher
         wanted = {
             consumer
-            for number, _ in machine.filter.hits(line, 0, len(line))
-            for consumer in machine.consumers[number]
+            for number, _ in matcher.filter.hits(line, 0, len(line))
+            for consumer in matcher.consumers[number]
         }
         text = line.decode("utf-8", "replace")
         return any(
             kind == "generic"
-            or (kind == "metric" and machine.metrics[index].format.search(text) is not None)
+            or (kind == "metric" and matcher.metrics[index].format.search(text) is not None)
             for kind, index in wanted
         )
 

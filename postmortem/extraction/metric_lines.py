@@ -23,11 +23,11 @@ from postmortem.extraction.facts.series import Series
 from postmortem.extraction.formats import tables
 from postmortem.extraction.formats.bars import FRAMEWORK, RunBar, UnfinishedBars, is_training
 from postmortem.extraction.formats.blocks import FigureEntry, parse_entry, read_block
-from postmortem.extraction.formats.generic import parse_metric_line
+from postmortem.extraction.formats.generic_reader import GenericReader
 from postmortem.extraction.formats.layouts import LearntFigures
 from postmortem.extraction.formats.losses import is_plain_loss
-from postmortem.extraction.formats.records import MetricReader, Record
-from postmortem.extraction.formats.unknown import GenericReader
+from postmortem.extraction.formats.metric_line_parser import parse_metric_line
+from postmortem.extraction.formats.records import FormatReader, Record
 from postmortem.extraction.kept_lines import MOST_TEXT, RecurringLine, get_wording
 from postmortem.extraction.multiline import ArrayLines
 from postmortem.extraction.points import MOST_SERIES, Points
@@ -53,7 +53,7 @@ class MetricLines:
 
     def __init__(
         self,
-        readers: list[MetricReader],
+        readers: list[FormatReader],
         points: Points,
         cursor: Cursor,
         rows: TableRows,

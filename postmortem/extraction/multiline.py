@@ -293,7 +293,7 @@ class ArrayLines:
                 begin, end = own[0].begin, own[-1].end
                 lists = RecordLists(curves, where, (begin, end))
                 self._points.record_lists(lists, ASSUMED_LOOP)
-                self._points.result.count_earlier(
+                self._points.result.add_late_records(
                     self._points.source, lists.count_records(), begin[1]
                 )
 

@@ -74,26 +74,26 @@ ReadsFile = Callable[[FileTask], FileResult | None]
 
 
 def create_local_reader(
-    machine: Matcher, block_size: int, progress: Progress | None = None
+    matcher: Matcher, block_size: int, progress: Progress | None = None
 ) -> ReadsFile:
     """Give who reads files in this process."""
-    return functools.partial(_read_file, machine, block_size, progress)
+    return functools.partial(_read_file, matcher, block_size, progress)
 
 
 def create_worker_reader(patterns: Sequence[Path], block_size: int) -> ReadsFile:
     """Give who reads files in a process that does nothing else: it loads the rules first."""
     gc.disable()
-    machine = Matcher(load(patterns))
+    matcher = Matcher(load(patterns))
     gc.enable()
     gc.freeze()
-    return create_local_reader(machine, block_size)
+    return create_local_reader(matcher, block_size)
 
 
 def _read_file(
-    machine: Matcher, block_size: int, progress: Progress | None, file: FileTask
+    matcher: Matcher, block_size: int, progress: Progress | None, file: FileTask
 ) -> FileResult | None:
     budget = Budget(file.seconds)
-    sources = SourceReader(machine, block_size, budget, progress)
+    sources = SourceReader(matcher, block_size, budget, progress)
     try:
         whole = read_whole_source(sources, file.path, file.number, file.where)
     except Exception:

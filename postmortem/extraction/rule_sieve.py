@@ -2,8 +2,8 @@
 
 In: a region and its literals; a cleaned line. Out: the literals whose lines are worth a look;
 whether a reader of figures may make something of a line. Not here: the looks (`extraction.cursor`),
-the search (`extraction.scanning`), what a reader makes of a line (`formats.generic`), headings of
-tables (`formats.tables`).
+the search (`extraction.scanning`), what a reader makes of a line (`formats.metric_line_parser`),
+headings of tables (`formats.tables`).
 
 Prose about training is full of literals, and hardly a line of it comes again. All rules that were
 asked about many lines are asked together, in one search of a line: what it does not find holds in
@@ -21,7 +21,14 @@ from typing import Final, NamedTuple
 
 from postmortem.core.findings import NOWHERE
 from postmortem.core.log_text import compile_lazily
-from postmortem.extraction.formats import blocks, figures, generic, losses, metric_pairs, tables
+from postmortem.extraction.formats import (
+    blocks,
+    figures,
+    losses,
+    metric_line_parser,
+    metric_pairs,
+    tables,
+)
 from postmortem.extraction.formats.bars import KERAS_BAR, draw, is_unfinished
 from postmortem.extraction.formats.figures import convert_to_ascii, may_hold_figure
 from postmortem.extraction.formats.line_forms import write_plainly
@@ -63,7 +70,7 @@ def may_be_record(text: str) -> bool:
     found = {kinds[number] for number in screen.find(plain)}
     if "alone" in found or found >= {"place", "beside"}:
         return True
-    if generic.MAY_BE_BAR.search(text) and draw(plain) is not None:
+    if metric_line_parser.MAY_BE_BAR.search(text) and draw(plain) is not None:
         return True
     return plain is not text and (blocks.parse_entry(text) is not None or is_unfinished(text))
 
@@ -75,7 +82,7 @@ def _build_screen() -> tuple[LineScreen, list[str]]:
         *((_write(one), "alone") for one in (*losses.ALONE, figures.PRINTED_ITEM, KERAS_BAR)),
         *((f"^{_write(one)}", "alone") for one in (*blocks.ENTRIES, figures.LEADING)),
         *(("^" + "".join(map(_write, one)), "alone") for one in metric_pairs.FIRST_ENTRIES),
-        *((_write(one), "place") for one in (*figures.PLACES, generic.OF_SAMPLES)),
+        *((_write(one), "place") for one in (*figures.PLACES, metric_line_parser.OF_SAMPLES)),
         *((_write(one), "beside") for one in (*losses.BESIDE_PLACE, *metric_pairs.BESIDE_PLACE)),
     ]
     screen = LineScreen([_drop_borders(pattern) for pattern, _ in patterns], _get_encoding)
@@ -169,9 +176,9 @@ class _RuleScreen:
 class RuleSieve:
     """Chooses the literals of one source that are looked at."""
 
-    def __init__(self, machine: Matcher, sight: ViewContext) -> None:
+    def __init__(self, matcher: Matcher, sight: ViewContext) -> None:
         """Know no rule that was asked often."""
-        self._machine, self._sight = machine, sight
+        self._matcher, self._sight = matcher, sight
         self._looks: dict[Wanted, int] = {}
         self._asked: dict[Wanted, int] = {}
         """The rules that are asked together, with the lines that each looks at; 0 for who reads
@@ -184,7 +191,7 @@ class RuleSieve:
         """The one that was selected from last."""
         self._under_headings = {
             ("metric", index)
-            for index, reader in enumerate(machine.metrics)
+            for index, reader in enumerate(matcher.metrics)
             if reader.is_named_above
         }
         """Readers whose figures a heading names, which is read as a line without figures is."""
@@ -211,7 +218,7 @@ class RuleSieve:
         if len(hits) < FEWEST or block.data.find(b"\r", block.lo, block.hi) >= 0:
             return hits
         self._compile(block.hi - block.lo)
-        consumers, numbers = self._machine.consumers, {number for number, _ in hits}
+        consumers, numbers = self._matcher.consumers, {number for number, _ in hits}
         names_columns = any(
             not self._under_headings.isdisjoint(consumers[number]) for number in numbers
         )
@@ -243,7 +250,7 @@ class RuleSieve:
             numbers = tuple([number for number, _ in hits[begin:place]])
             union = unions.get(numbers)
             if union is None:
-                every = (self._machine.consumers[number] for number in numbers)
+                every = (self._matcher.consumers[number] for number in numbers)
                 union = unions[numbers] = frozenset(itertools.chain.from_iterable(every))
             held = region.find(line, end, union)
             kept = [
@@ -259,18 +266,18 @@ class RuleSieve:
     def _ask(self, consumer: Wanted) -> None:
         """Ask a rule together with others from now on, if it can be."""
         kind, index = consumer
-        machine = self._machine
+        matcher = self._matcher
         if consumer == _FIGURES:
             self._asked[consumer] = 0
         if kind not in {"signature", "fact", "metric"}:
             return
         rule: Signature | Format
         if kind == "metric":
-            rule = machine.metrics[index].format
-            if not machine.metrics[index].is_of_one_line:
+            rule = matcher.metrics[index].format
+            if not matcher.metrics[index].is_of_one_line:
                 return
         else:
-            rule = machine.signatures[index] if kind == "signature" else machine.facts[index]
+            rule = matcher.signatures[index] if kind == "signature" else matcher.facts[index]
         lines = int(rule.raw.get("lines", 1))
         patterns = (rule.match, *(rule.raw.get("beside") or ()))
         self._fresh.append(_AskedRule(consumer, patterns, lines))

@@ -183,10 +183,10 @@ class _Records(NamedTuple):
 class RunFiles:
     """Reads them, of one job."""
 
-    def __init__(self, machine: Matcher, block_size: int) -> None:
+    def __init__(self, matcher: Matcher, block_size: int) -> None:
         """Take what names mean, and how many bytes are read at a time."""
-        self._machine, self._block_size = machine, block_size
-        self._keys = KeyTable(machine.knowledge.keys)
+        self._matcher, self._block_size = matcher, block_size
+        self._keys = KeyTable(matcher.knowledge.keys)
         self._likely: list[tuple[int, StatedFact]] = []
         """What configurations of unknown origin state, by source."""
         self._others = 0
@@ -284,7 +284,7 @@ class RunFiles:
                 lambda source: iter_last_values(source.read(SNIFF).decode("utf-8", "replace")),
                 [WANDB_NOTE],
             )
-        metrics, notes = self._machine.knowledge.metrics, list[Message]()
+        metrics, notes = self._matcher.knowledge.metrics, list[Message]()
         if histories.is_history(head, metrics):
             return _Records(
                 csv_metrics.PRODUCER,
@@ -309,7 +309,7 @@ class RunFiles:
         framework: str,
     ) -> Extract:
         """Take the records of a file that holds nothing else."""
-        extractor = SourceExtractor(self._machine, index)
+        extractor = SourceExtractor(self._matcher, index)
         extractor.take_state(records, producer, framework)
         extractor.feed(Block(b"", 0, 0, 0))
         return extractor.finished()

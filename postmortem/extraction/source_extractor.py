@@ -140,7 +140,7 @@ class SourceExtractor:
 
     def __init__(
         self,
-        machine: Matcher,
+        matcher: Matcher,
         source: int,
         where: ProcessId = NOWHERE,
         *,
@@ -152,7 +152,7 @@ class SourceExtractor:
         """Start at the first line.
 
         Args:
-            machine: what is looked for.
+            matcher: what is looked for.
             source: index of the source in its job.
             where: the process that the file's name tells, for lines that say nothing.
             srun: the source carries `srun --label` task numbers.
@@ -164,19 +164,19 @@ class SourceExtractor:
         """What was gathered so far; it goes on to change."""
         line_break = b"\r" if breaks_by_return else b"\n"
         own = Budget(A_SOURCE, budget)
-        self._machine, self._source = machine, source
+        self._matcher, self._source = matcher, source
         self._points = Points(self.result, source, where)
-        self._cursor = Cursor(machine, self._points, line_break, srun=srun)
+        self._cursor = Cursor(matcher, self._points, line_break, srun=srun)
         self._rows = TableRows(self._points, line_break, title)
-        self._arrays = ArrayLines(self._points, machine.knowledge.metrics)
+        self._arrays = ArrayLines(self._points, matcher.knowledge.metrics)
         self._metrics = MetricLines(
-            machine.metrics, self._points, self._cursor, self._rows, self._arrays, own
+            matcher.metrics, self._points, self._cursor, self._rows, self._arrays, own
         )
         self._positions = PositionLines(line_break)
         self._ends = Ends(line_break)
         self._sampler = Sampler(line_break)
         self._recurring = RecurringLines(line_break)
-        self._takers = self._map_readers_by_kind(Searches(own), line_break, own)
+        self._takers = self._map_consumers_by_kind(Searches(own), line_break, own)
         self.result.stamps[source] = self._cursor.sight.stamps
 
     @property
@@ -247,7 +247,7 @@ class SourceExtractor:
         if not cursor.admission.is_wanted(number, cursor.opening, view, base):
             return
         self._rows.reach(view, base)
-        for kind, index in self._machine.consumers[number]:
+        for kind, index in self._matcher.consumers[number]:
             key = hash((kind, index))
             if key in claimed:
                 continue
@@ -264,21 +264,21 @@ class SourceExtractor:
             except TimeoutError:
                 self.result.timeouts += 1
 
-    def _map_readers_by_kind(
+    def _map_consumers_by_kind(
         self, searches: Searches, line_break: bytes, budget: Budget
     ) -> Mapping[str, Callable[[int, View, int], None]]:
         """Give who takes lines of each kind."""
-        machine, points, cursor = self._machine, self._points, self._cursor
+        matcher, points, cursor = self._matcher, self._points, self._cursor
         tracebacks = self._tracebacks = TracebackLines(points, cursor, line_break)
-        findings = FindingLines(machine.signatures, points, searches, cursor.sight, line_break)
-        facts = FactLines(machine.facts, points, searches)
-        literals = LineLiterals(machine, cursor.learnt)
-        trials = RuleTrials(machine, literals, budget, facts.is_enough, srun=cursor.sight.srun)
+        findings = FindingLines(matcher.signatures, points, searches, cursor.sight, line_break)
+        facts = FactLines(matcher.facts, points, searches)
+        literals = LineLiterals(matcher, cursor.learnt)
+        trials = RuleTrials(matcher, literals, budget, facts.is_enough, srun=cursor.sight.srun)
         shapes = LineShapes(trials, self._metrics.quick.paths, srun=cursor.sight.srun)
         shaped = ShapedLines(shapes, self._metrics.quick, findings, points)
-        reader = UnitReader(machine, literals, budget, srun=cursor.sight.srun)
+        reader = UnitReader(matcher, literals, budget, srun=cursor.sight.srun)
         units = RecordUnits(UnitMaker(reader, trials, srun=cursor.sight.srun))
-        cursor.shaped = CutRegions(machine, cursor.learnt, shaped, units, points, cursor.sieve)
+        cursor.shaped = CutRegions(matcher, cursor.learnt, shaped, units, points, cursor.sieve)
         return {
             "signature": findings.take,
             "metric": self._metrics.take,

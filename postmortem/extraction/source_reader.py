@@ -106,10 +106,10 @@ class SourceReader:
     """Reads sources of one job, which share a budget."""
 
     def __init__(
-        self, machine: Matcher, block_size: int, budget: Budget, progress: Progress | None
+        self, matcher: Matcher, block_size: int, budget: Budget, progress: Progress | None
     ) -> None:
         """Store the matcher, the size of blocks and the progress callback."""
-        self.machine, self.block_size = machine, block_size
+        self.matcher, self.block_size = matcher, block_size
         self.budget, self.progress = budget, progress
         self._files: RunFiles | None = None
 
@@ -167,14 +167,14 @@ class SourceReader:
             # A job of logs alone does not pay for the readers of other files.
             from postmortem.extraction.run_files import RunFiles  # noqa: PLC0415
 
-            self._files = RunFiles(self.machine, self.block_size)
+            self._files = RunFiles(self.matcher, self.block_size)
         return self._files
 
     def _read_log(
         self, text: Text, index: int, where: ProcessId, path: str, *, srun: bool
     ) -> Extract:
         extractor = SourceExtractor(
-            self.machine,
+            self.matcher,
             index,
             where,
             srun=srun,
@@ -194,7 +194,7 @@ class SourceReader:
         # JSON may hold half a character.
         data = (extract_traceback(raw) or raw).encode("utf-8", "replace")
         extractor = SourceExtractor(
-            self.machine, index, where, breaks_by_return=True, budget=self.budget
+            self.matcher, index, where, breaks_by_return=True, budget=self.budget
         )
         extractor.feed(Block(data, 0, len(data), 0))
         result = extractor.finished()

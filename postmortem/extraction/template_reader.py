@@ -1,7 +1,7 @@
 """Read lines that a learnt template matches, without decoding or searching them.
 
 In: hits of literals in a block, and lines that were read slowly, to learn from. Out: rows for
-`Points`, the same as the slow path would have put there; `TemplatePath`s, found by the first
+`Points`, the same as the slow path would have put there; `TemplateUse`s, found by the first
 literal of a line and its skeleton. Not here: making templates (`formats.records`,
 `formats.layouts`), the slow path (`extraction.metric_lines`).
 
@@ -20,8 +20,9 @@ from postmortem.core.findings import MOST_PROCESSES, ProcessId
 from postmortem.core.names import ASSUMED_LOOP
 from postmortem.extraction.formats import layouts
 from postmortem.extraction.formats.bars import Redraws, RunBar, is_training
+from postmortem.extraction.formats.generic_reader import GenericReader
 from postmortem.extraction.formats.layouts import Layout, LearntFigures
-from postmortem.extraction.formats.records import EPOCHS, POSITION, MetricReader, Record
+from postmortem.extraction.formats.records import EPOCHS, POSITION, FormatReader, Record
 from postmortem.extraction.formats.templates import (
     LONGEST_LINE,
     PLACES,
@@ -30,7 +31,6 @@ from postmortem.extraction.formats.templates import (
     build_skeleton,
     set_process_part,
 )
-from postmortem.extraction.formats.unknown import GenericReader
 from postmortem.extraction.points import Columns, Points
 from postmortem.reading.windows import View
 from postmortem.rules.engine import Budget
@@ -49,11 +49,11 @@ worth while to compile what they begin with."""
 _MOST_SEEN: Final = 4096
 
 
-class TemplatePath(NamedTuple):
+class TemplateUse(NamedTuple):
     """A template and what is done with its figures."""
 
     template: Template
-    reader: MetricReader | Layout | None
+    reader: FormatReader | Layout | None
     """Nobody takes a figure of such a line if there is none."""
     places: tuple[tuple[int, str], ...]
     """Groups that tell the process, and which part of it."""
@@ -83,15 +83,15 @@ class TemplatePath(NamedTuple):
         return where
 
 
-class LearntPaths:
+class LearntTemplates:
     """The templates of one source."""
 
     def __init__(self, budget: Budget) -> None:
         """Know none; learning searches with this budget."""
         self._budget = budget
-        self.by_literal: dict[int, dict[bytes, list[TemplatePath]]] = {}
+        self.by_literal: dict[int, dict[bytes, list[TemplateUse]]] = {}
         """By first literal and skeleton."""
-        self.latest: dict[int, TemplatePath] = {}
+        self.latest: dict[int, TemplateUse] = {}
         """The one that has matched last, by first literal: a line is most often like another."""
         self._heads: dict[int, re.Pattern[bytes]] = {}
         """What every line begins with that one of them takes, by first literal."""
@@ -101,8 +101,8 @@ class LearntPaths:
         self._credit = CREDIT
 
     def find(
-        self, opening: int, data: bytes, begin: int, end: int, tried: TemplatePath | None = None
-    ) -> tuple[TemplatePath, "re.Match[bytes]"] | None:
+        self, opening: int, data: bytes, begin: int, end: int, tried: TemplateUse | None = None
+    ) -> tuple[TemplateUse, "re.Match[bytes]"] | None:
         """Find the template of the line from `begin` to `end`, which is not the one tried."""
         paths = self.by_literal[opening].get(build_skeleton(data, begin, end), [])
         for index, path in enumerate(paths):
@@ -150,7 +150,7 @@ class LearntPaths:
             self._heads[opening] = head
 
     def learn(
-        self, opening: int, view: View, reader: MetricReader | None, *, needs_bar: bool = False
+        self, opening: int, view: View, reader: FormatReader | None, *, needs_bar: bool = False
     ) -> None:
         """Learn from a line that was read slowly.
 
@@ -188,20 +188,20 @@ class LearntPaths:
         self._seen.add(key)
         return False
 
-    def _learn_template(self, learnt: MetricReader | Layout | None, view: View) -> Template | None:
-        if isinstance(learnt, MetricReader):
+    def _learn_template(self, learnt: FormatReader | Layout | None, view: View) -> Template | None:
+        if isinstance(learnt, FormatReader):
             return learnt.learn(view, self._budget)
         return None if learnt is None else learnt.template
 
 
-def _is_match(path: TemplatePath, view: View) -> bool:
+def _is_match(path: TemplateUse, view: View) -> bool:
     match = path.template.pattern.match(view.data, view.start)
     return match is not None and match.end() == view.end
 
 
 def build_path(
-    template: Template, reader: MetricReader | Layout | None, *, needs_bar: bool = False
-) -> TemplatePath:
+    template: Template, reader: FormatReader | Layout | None, *, needs_bar: bool = False
+) -> TemplateUse:
     """Give what is done with the figures of a template."""
     names = template.names
     epochs = next(
@@ -216,7 +216,7 @@ def build_path(
     step = names.index("step") if "step" in names else None
     position = tuple(names.index(name) if name in names else None for name in POSITION)
     known = is_training(names)
-    return TemplatePath(template, reader, places, {}, {}, step, epochs, needs_bar, known, position)
+    return TemplateUse(template, reader, places, {}, {}, step, epochs, needs_bar, known, position)
 
 
 PYTORCH: Final = "pytorch"
@@ -226,13 +226,13 @@ _NO_SERIES: Final = frozenset({"step", "per_epoch", *EPOCHS, *PLACES})
 class DrawnRecord(NamedTuple):
     """A record of a format that is drawn again at the same position."""
 
-    reader: MetricReader
+    reader: FormatReader
     where: ProcessId
     place: tuple[str | None, ...]
     """Epoch and step as printed."""
     line: int
     offset: int
-    path: TemplatePath | None
+    path: TemplateUse | None
     """Of a line that a template has matched, with its figures."""
     groups: tuple[bytes, ...] = ()
     record: Record | None = None
@@ -255,7 +255,7 @@ class TemplateReader:
         self.redrawn: Callable[[DrawnRecord], None] = lambda _: None
         """Takes draws of bars of known formats."""
         self.redraws: Redraws[DrawnRecord] = Redraws()
-        self.paths = LearntPaths(budget)
+        self.paths = LearntTemplates(budget)
         self._late: dict[tuple[int, ProcessId, int], tuple[Layout, Columns | None]] = {}
         """Rows of a layout and a process, as long as the names of the process stay."""
         self._waiting: tuple[Layout, ProcessId, tuple[bytes, ...], int, int] | None = None
@@ -288,7 +288,7 @@ class TemplateReader:
 
     def taken(
         self,
-        path: TemplatePath,
+        path: TemplateUse,
         groups: tuple[bytes, ...],
         data: bytes,
         end: int,
@@ -296,10 +296,10 @@ class TemplateReader:
     ) -> bool:
         """Take the figures of a line that a template matches, if it is a metric line."""
         where = path.where(groups, self._points)
-        if isinstance(path.reader, MetricReader) and path.reader.redraws:
+        if isinstance(path.reader, FormatReader) and path.reader.redraws:
             self.redraw(path, path.reader, groups, place)
             return True
-        if isinstance(path.reader, MetricReader):
+        if isinstance(path.reader, FormatReader):
             self._add(
                 path,
                 path.reader,
@@ -337,8 +337,8 @@ class TemplateReader:
 
     def _add(
         self,
-        path: TemplatePath,
-        reader: MetricReader,
+        path: TemplateUse,
+        reader: FormatReader,
         where: ProcessId,
         values: list[float],
         bar_step: float,
@@ -350,8 +350,8 @@ class TemplateReader:
 
     def redraw(
         self,
-        path: TemplatePath,
-        reader: MetricReader,
+        path: TemplateUse,
+        reader: FormatReader,
         groups: tuple[bytes, ...],
         place: tuple[int, int],
     ) -> None:
@@ -359,12 +359,12 @@ class TemplateReader:
         where = path.where(groups, self._points)
         self.redrawn(build_draw(path, reader, where, groups, place))
 
-    def put_drawn(self, drawn: DrawnRecord, path: TemplatePath) -> None:
+    def put_drawn(self, drawn: DrawnRecord, path: TemplateUse) -> None:
         """Put the last draw at a position into its series."""
         values, place = list(map(float, drawn.groups)), (drawn.line, drawn.offset)
         self._add(path, drawn.reader, drawn.where, values, math.nan, place)
 
-    def rows_of(self, path: TemplatePath, reader: MetricReader, where: ProcessId) -> Columns:
+    def rows_of(self, path: TemplateUse, reader: FormatReader, where: ProcessId) -> Columns:
         """Give the rows of a process for lines of a known format."""
         rows = path.rows.get(where)
         if rows is None:
@@ -375,7 +375,7 @@ class TemplateReader:
             path.rows[where] = rows
         return rows
 
-    def bar_step(self, path: TemplatePath, data: bytes, end: int) -> float:
+    def bar_step(self, path: TemplateUse, data: bytes, end: int) -> float:
         """Give the step of the bar behind a line."""
         return self._bar.step(
             data, end, self._points.result.total_steps, is_training=path.is_training
@@ -408,7 +408,7 @@ class TemplateReader:
         return known[1]
 
 
-def select_step(path: TemplatePath, values: Sequence[Any], bar_step: Any) -> Any:
+def select_step(path: TemplateUse, values: Sequence[Any], bar_step: Any) -> Any:
     """Give the step of a line of a known format, or those of many from columns of figures."""
     step = values[path.step] if path.step is not None else bar_step
     if path.epochs is not None:
@@ -417,14 +417,14 @@ def select_step(path: TemplatePath, values: Sequence[Any], bar_step: Any) -> Any
     return step
 
 
-def build_stream_key(reader: MetricReader, where: ProcessId, points: Points) -> Hashable:
+def build_stream_key(reader: FormatReader, where: ProcessId, points: Points) -> Hashable:
     """Build the key that identifies a bar of a known format."""
     return reader.format.id, points.process(where)
 
 
 def build_draw(
-    path: TemplatePath,
-    reader: MetricReader,
+    path: TemplateUse,
+    reader: FormatReader,
     where: ProcessId,
     groups: tuple[bytes, ...],
     place: tuple[int, int],

@@ -223,7 +223,7 @@ def iter_ablated_cases(
     sample: SampledLog, knowledge: KnowledgeBase, wanted: Container[str]
 ) -> Iterator[tuple[str, SampledLog]]:
     """Give a case as it is judged without signatures; kinds that take none away are left out."""
-    gathered = sample.case.gathered
+    gathered = sample.case.extract
     shown = {place[0]: knowledge.by_id[place[0]] for place in gathered.findings}
     for kind, names in _select_ablated_rules(sample, shown).items():
         if names and kind in wanted:

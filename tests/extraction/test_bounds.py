@@ -14,8 +14,8 @@ import pytest
 from postmortem.diagnosis.detectors.out_of_memory import parse_gib
 from postmortem.extraction import finding_lines
 from postmortem.extraction.extract import Extract
-from postmortem.extraction.formats import unknown
-from postmortem.extraction.formats.records import MetricReader
+from postmortem.extraction.formats import generic_reader
+from postmortem.extraction.formats.records import FormatReader
 from postmortem.extraction.formats.templates import Template
 from postmortem.extraction.frames import match_frame
 from postmortem.extraction.job import read
@@ -350,14 +350,14 @@ def test_surroundings_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> N
 def test_lines_that_never_come_again_are_looked_at_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten thousand lines of ever another layout are not all read for metrics, and the report is told."""
     looks = 0
-    look = unknown.parse_metric_line
+    look = generic_reader.parse_metric_line
 
     def counted(*given: object) -> object:
         nonlocal looks
         looks += 1
         return look(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(unknown, "parse_metric_line", counted)
+    monkeypatch.setattr(generic_reader, "parse_metric_line", counted)
     word = "abcdefghij"
     found = gathered(
         "".join(
@@ -380,14 +380,14 @@ def test_frames_that_come_again_are_read_once() -> None:
 def test_what_templates_do_not_help_is_hardly_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of lines that differ in their names a few are learnt from, not each sixteenth."""
     learnt = 0
-    learn = MetricReader.learn
+    learn = FormatReader.learn
 
-    def counted(reader: MetricReader, view: View, budget: Budget | None = None) -> Template | None:
+    def counted(reader: FormatReader, view: View, budget: Budget | None = None) -> Template | None:
         nonlocal learnt
         learnt += 1
         return learn(reader, view, budget)
 
-    monkeypatch.setattr(MetricReader, "learn", counted)
+    monkeypatch.setattr(FormatReader, "learn", counted)
     gathered(
         "".join(
             f"{{'loss': 1.5, 'metric_{number}': 0.5, 'epoch': {number / 100}}}\n"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from postmortem import pipeline
-from postmortem.extraction.template_reader import LearntPaths
+from postmortem.extraction.template_reader import LearntTemplates
 from postmortem.reading.windows import View
 from postmortem.rules.engine import A_SOURCE, Budget
 
@@ -20,16 +20,16 @@ def line(name: int, figure: str = "0.25", loss: str = "2.5") -> bytes:
     return f"{{'loss': {loss}, 'part_{name}': {figure}, 'epoch': 0.5}}\n".encode()
 
 
-def learnt(count: int) -> LearntPaths:
+def learnt(count: int) -> LearntTemplates:
     """What a log with so many names has taught, each of which came twice."""
-    paths = LearntPaths(Budget(A_SOURCE))
+    paths = LearntTemplates(Budget(A_SOURCE))
     for name in range(count):
         for _ in range(2):
             paths.learn(OPENING, View(line(name), 3, 1, srun=False), READER)
     return paths
 
 
-def found(paths: LearntPaths, data: bytes) -> bytes | None:
+def found(paths: LearntTemplates, data: bytes) -> bytes | None:
     """The line that the template was learnt from that takes another."""
     known = paths.find(OPENING, data, 0, len(data) - 1)
     if known is not None:

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from postmortem.extraction.formats.blocks import parse_entry
-from postmortem.extraction.formats.generic import parse_metric_line
+from postmortem.extraction.formats.metric_line_parser import parse_metric_line
 from postmortem.extraction.rule_sieve import may_be_record
 from postmortem.extraction.scanning import LineScreen
 from postmortem.pipeline import get_matcher

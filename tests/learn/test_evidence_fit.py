@@ -47,7 +47,7 @@ def test_a_case_without_its_signatures_is_one_that_no_rule_knows(sample: Sampled
         if "memory.cuda-oom" in KNOWLEDGE.by_id[event.finding.signature].suggests
     }
     assert blind.filled == sample.filled
-    assert sample.case.gathered.findings
+    assert sample.case.extract.findings
 
 
 def test_the_same_halves_each_time(sample: SampledLog) -> None:

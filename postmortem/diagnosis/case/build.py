@@ -43,7 +43,7 @@ _MOST_TEXT: Final = 200
 class _Attempt(NamedTuple):
     """What was found of one attempt."""
 
-    gathered: Extract
+    extract: Extract
     begins: Mapping[int, int]
     """The raw line at which it begins, by source, where that is not the first."""
     seen: Sequence[Sighting]
@@ -52,7 +52,7 @@ class _Attempt(NamedTuple):
 
     def holds(self, source: int) -> bool:
         """Say whether a source has a part in it."""
-        return self.begins.get(source, 0) <= self.gathered.lines.get(source, 0)
+        return self.begins.get(source, 0) <= self.extract.lines.get(source, 0)
 
 
 def build_case(
@@ -115,7 +115,7 @@ def _build_attempt(
     clock = _build_clock(extract, seen, _find_sources_needing_times(attempt, knowledge), apart)
     observed = build_observed(extract, attempt.seen, attempt.begins, knowledge)
     known = registry.detect_anomalies(observed)
-    known |= find_reached_plan(attempt.gathered, ends)
+    known |= find_reached_plan(attempt.extract, ends)
     rules = knowledge.by_id
     closing = known.get("closing-words")
     tracebacks = [traceback for traceback, _ in attempt.tracebacks]
@@ -145,7 +145,7 @@ def _build_attempt(
             build_occurrences(seen, knowledge.by_id, first, extract, clock, about, outlived)
         ),
         tracebacks=_list_unsurvived_tracebacks(left),
-        shapes=registry.add_outcome_anomalies(
+        anomalies=registry.add_outcome_anomalies(
             observed, known, outcome, open_curve_model, was_stopped=_was_stopped(outcome, first)
         ),
         environment=build_environment(extract.facts, knowledge.gpus),
@@ -156,7 +156,7 @@ def _build_attempt(
         begins=attempt.begins,
         skews=apart,
         anomaly_types=knowledge.anomalies,
-        gathered=extract,
+        extract=extract,
     )
 
 
@@ -172,9 +172,9 @@ def _infer_outcome(
     known: Mapping[str, Anomaly],
 ) -> str:
     """Infer how the run ended; one that survived an error is a log, whatever else it lacks."""
-    outcome = outcomes.infer_outcome(attempt.gathered, counted, ended_by, known)
+    outcome = outcomes.infer_outcome(attempt.extract, counted, ended_by, known)
     has_errors = bool(attempt.seen or attempt.tracebacks)
-    if outcome == outcomes.NO_LOG and has_errors and not outcomes.is_without_log(attempt.gathered):
+    if outcome == outcomes.NO_LOG and has_errors and not outcomes.is_without_log(attempt.extract):
         return "incomplete"
     return outcome
 
@@ -274,7 +274,7 @@ def _list_unsurvived_tracebacks(attempt: _Attempt) -> tuple[Traceback, ...]:
     return tuple(
         traceback
         for traceback, before in attempt.tracebacks
-        if count_records_after(attempt.gathered, traceback, before) < failures.BUFFERED_RECORDS
+        if count_records_after(attempt.extract, traceback, before) < failures.BUFFERED_RECORDS
     )
 
 
@@ -301,7 +301,7 @@ def _list_failures(
     attempt: _Attempt, about: Container[int], knowledge: KnowledgeBase, clock: Clock
 ) -> list[failures.Failure]:
     """List what could have ended the run, by the logs, else by files about the run."""
-    extract = attempt.gathered
+    extract = attempt.extract
     in_logs = [found for found in attempt.seen if found.finding.source not in about]
 
     def among(seen: Sequence[Sighting]) -> list[failures.Failure]:
@@ -314,7 +314,7 @@ def _list_failures(
 
 def _find_clock_skews(attempt: _Attempt) -> dict[int, float]:
     """Find clocks that stand apart among the files of the attempt."""
-    extract = attempt.gathered
+    extract = attempt.extract
     current = [source for source in extract.lines if attempt.holds(source)]
     if len(current) <= 1:
         return {}
@@ -332,7 +332,7 @@ def _find_final_error(attempt: _Attempt) -> FinalError | None:
     Of one that was not training only an exception or the last line counts: anything else may be
     another program's.
     """
-    extract = attempt.gathered
+    extract = attempt.extract
     is_training = any(extract.records.values())
     known = _collect_explained_lines(attempt)
     for source, found in find_final_errors(extract, known):
@@ -351,7 +351,7 @@ def _collect_explained_lines(attempt: _Attempt) -> dict[int, set[int]]:
     ]
     spans += [
         (traceback.source, traceback.line, traceback.end_line)
-        for traceback, _ in attempt.gathered.tracebacks
+        for traceback, _ in attempt.extract.tracebacks
     ]
     known: dict[int, set[int]] = {}
     for source, first, last in spans:

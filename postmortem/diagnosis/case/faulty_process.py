@@ -94,7 +94,7 @@ def infer_global_rank(case: Case, where: ProcessId) -> ProcessId:
         if world_size is not None
         else {
             parse_whole_number(match["size"])
-            for head in case.gathered.heads.values()
+            for head in case.extract.heads.values()
             for match in _WORLD.finditer(head)
         }
     )
@@ -128,8 +128,8 @@ def _has_whole_name(name: str, line: str) -> bool:
 
 def _iter_lines_above(case: Case, finding: Finding) -> Iterator[str]:
     """Yield the lines above the reporting line, as far as they are kept."""
-    head = (1, case.gathered.heads.get(finding.source, ""))
-    for begin, text in (case.gathered.tails.get(finding.source, head), head):
+    head = (1, case.extract.heads.get(finding.source, ""))
+    for begin, text in (case.extract.tails.get(finding.source, head), head):
         lines = text.split("\n")
         if begin <= finding.line < begin + len(lines):
             yield from reversed(lines[: finding.line - begin][-_MOST_ABOVE:])
@@ -191,8 +191,8 @@ def find_faulty_process(case: Case, first: Failure) -> FaultyProcess | None:
     if finding is None:
         return None
     if has_trait(finding.signature, Trait.NAMES_A_PEER):
-        anomaly = next((case.shapes[name] for name in _ODD if name in case.shapes), None)
-        if anomaly is None and ALIKE in case.shapes:
+        anomaly = next((case.anomalies[name] for name in _ODD if name in case.anomalies), None)
+        if anomaly is None and ALIKE in case.anomalies:
             return FaultyProcess(NOWHERE)
         if anomaly is None or anomaly.where == NOWHERE:
             return None
@@ -215,8 +215,8 @@ def _resolve_process(case: Case, first: Failure, finding: Finding) -> FaultyProc
 
 def _find_unreported_rank(case: Case, first: Failure) -> ProcessId | None:
     """Name the rank that fails without its label, while the watchdogs of all others report."""
-    silent, finding = case.shapes.get("silent-rank"), first.finding
-    is_labelled = process_of(case.gathered, first.source).filled(first.where) != NOWHERE
+    silent, finding = case.anomalies.get("silent-rank"), first.finding
+    is_labelled = process_of(case.extract, first.source).filled(first.where) != NOWHERE
     if silent is None or is_labelled:
         return None
     if finding is not None and has_trait(finding.signature, Trait.NAMES_NO_PROCESS):
@@ -279,8 +279,8 @@ def _get_node(case: Case, anomaly: Anomaly) -> ProcessId:
 
 def _is_of_a_process(case: Case, source: int) -> bool:
     """Say whether a file's name or a record in it shows that a process of the run wrote it."""
-    is_named = process_of(case.gathered, source).rank is not None
-    return is_named or bool(case.gathered.records.get(source))
+    is_named = process_of(case.extract, source).rank is not None
+    return is_named or bool(case.extract.records.get(source))
 
 
 def _find_victims(case: Case, finding: Finding) -> Iterator[ProcessId]:
@@ -309,9 +309,9 @@ def _find_processes_by_number(
     case: Case, numbers: Collection[str], teller: int
 ) -> Iterator[ProcessId]:
     """Yield the processes whose files begin with one of the numbers, or that lines name by it."""
-    heads = {source: text for source, text in case.gathered.heads.items() if source != teller}
+    heads = {source: text for source, text in case.extract.heads.items() if source != teller}
     for source, head in heads.items():
-        own = process_of(case.gathered, source)
+        own = process_of(case.extract, source)
         if own != NOWHERE and any(match["pid"] in numbers for match in _OWN_PID.finditer(head)):
             yield own
     lines = [line for head in heads.values() for line in head.split("\n")]
@@ -321,6 +321,6 @@ def _find_processes_by_number(
 
 def _iter_processes(case: Case, event: Occurrence) -> Iterator[ProcessId]:
     """Give the process of a line, by its label or by the file that it stands in."""
-    where = event.finding.where.filled(process_of(case.gathered, event.finding.source))
+    where = event.finding.where.filled(process_of(case.extract, event.finding.source))
     if where != NOWHERE:
         yield where

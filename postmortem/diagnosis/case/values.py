@@ -47,7 +47,7 @@ class Case:
 
     events: tuple[Occurrence, ...]
     tracebacks: tuple[Traceback, ...]
-    shapes: Mapping[str, Anomaly]
+    anomalies: Mapping[str, Anomaly]
     environment: Environment
     settings: Mapping[str, Setting]
     frameworks: Mapping[str, str | None]
@@ -68,8 +68,8 @@ class Case:
     before: Failure | None = None
     """What failed first in the attempt before the one that is judged."""
     whole: Extract = field(default_factory=Extract, compare=False, repr=False)
-    """What was read of all attempts; `gathered` is what belongs to the one that is judged."""
-    gathered: Extract = field(default_factory=Extract, compare=False, repr=False)
+    """What was read of all attempts; `extract` is what belongs to the one that is judged."""
+    extract: Extract = field(default_factory=Extract, compare=False, repr=False)
     _by_signature: dict[str, list[int]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -109,7 +109,7 @@ class Case:
     @property
     def sources(self) -> Sequence[Source[Message]]:
         """The files of the job."""
-        return self.gathered.sources
+        return self.extract.sources
 
     @property
     def logs(self) -> Sequence[int]:

@@ -48,8 +48,8 @@ def extract_failure_passages(case: Case, circumstances: Iterable[str] = ()) -> l
     found += [
         passage for traceback in tracebacks for passage in _iter_traceback_passages(traceback)
     ]
-    for source in _select_sources(case.gathered, tracebacks):
-        sample = case.gathered.samples[source]
+    for source in _select_sources(case.extract, tracebacks):
+        sample = case.extract.samples[source]
         for kind, lines in (("telling", sample.telling), ("last", sample.last)):
             found += _iter_line_passages(kind, source, lines)
     found += [TextPassage("fact", f"framework {name}") for name in sorted(case.frameworks)]

@@ -111,7 +111,7 @@ def _candidates(case: Case, source: int, line: int) -> tuple[list[_Candidate], l
 
     There are others only where no traceback stands at its line.
     """
-    tracebacks = [one for one, _ in case.gathered.tracebacks if one.source == source]
+    tracebacks = [one for one, _ in case.extract.tracebacks if one.source == source]
     around = [one for one in tracebacks if one.line <= line <= one.end_line]
     around.sort(key=lambda one: (one.end_line - one.line, -one.line))
     findings = [event.finding for event in case.events if event.finding.source == source]
@@ -296,7 +296,7 @@ def _values(found: Explained, text: str) -> dict[str, str]:
 
 def text_around(found: Explained, case: Case) -> str:
     """Give what the log shows around a failure, as far as it is kept."""
-    tail = case.gathered.tails.get(found.source, (0, ""))[1]
+    tail = case.extract.tails.get(found.source, (0, ""))[1]
     return f"{tail}\n{found.message}"
 
 

@@ -184,11 +184,11 @@ def _strip_quotes(value: str) -> str:
 
 def _fit(case: Case) -> dict[str, str]:
     """Give the versions that fit each other, as pip takes them: they come from our own data."""
-    if "versions-unfit-at-failure" not in case.shapes:
+    if "versions-unfit-at-failure" not in case.anomalies:
         return {}
     from postmortem.extraction.facts.version_needs import find_compatible_versions  # noqa: PLC0415 -- as where it was found
 
-    packages = get_listed_versions(case.gathered.facts)
+    packages = get_listed_versions(case.extract.facts)
     changes = find_compatible_versions(packages, case.environment.python)
     if not changes:
         return {}
@@ -202,7 +202,7 @@ def _fit(case: Case) -> dict[str, str]:
 
 def set_in(case: Case) -> dict[str, str]:
     """Give the settings that have a value, but those that are figures of a moment."""
-    momentary = case.gathered.facts.momentary()
+    momentary = case.extract.facts.momentary()
     return {
         name: str(setting.value)
         for name, setting in case.settings.items()
@@ -307,12 +307,12 @@ def _peak_rate(case: Case) -> str:
     """
     by_end = [
         (max(point.value for point in points), points)
-        for series in case.gathered.series.values()
+        for series in case.extract.series.values()
         if series.name == names.LEARNING_RATE
         and (points := [point for point in series.kept() if math.isfinite(point.value)])
     ]
     top = max((highest for highest, _ in by_end), default=0.0)
-    may_stand_still = "rate-standstill" in case.shapes
+    may_stand_still = "rate-standstill" in case.anomalies
     is_peak = any(  # two loggers may print one rate, one of them but once
         highest == top and _is_peak(points, may_stand_still=may_stand_still)
         for highest, points in by_end
@@ -366,6 +366,6 @@ def collect_captures(evidence: Sequence[Evidence[Message]], case: Case) -> dict[
 def _collect_anomaly_captures(case: Case) -> dict[str, str]:
     return {
         f"anomaly_{name}": value
-        for anomaly in case.shapes.values()
+        for anomaly in case.anomalies.values()
         for name, value in anomaly.captures.items()
     }

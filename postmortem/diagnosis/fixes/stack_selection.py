@@ -108,7 +108,7 @@ def _list_platforms(case: Case, stacks: StackRules) -> list[str]:
 
 def _infer_backend(case: Case) -> str:
     """Name what computes: cuda, rocm, ascend, xpu, mps, tpu, cpu; empty where nothing tells."""
-    told = case.gathered.facts.get("env.backend")
+    told = case.extract.facts.get("env.backend")
     if told:
         return told.lower()
     environment = case.environment

@@ -31,7 +31,7 @@ def find_active_conditions(case: Case, knowledge: KnowledgeBase) -> list[str]:
 
 def _iter_facts(case: Case) -> Iterator[str]:
     environment = case.environment
-    yield from (f"shape {name}" for name in case.shapes)
+    yield from (f"shape {name}" for name in case.anomalies)
     yield f"outcome {case.outcome}"
     known = {
         "precision": environment.precision,
@@ -86,7 +86,7 @@ def _has_traceback(case: Case) -> bool:
     source = case.first.source if case.first is not None else None
     return any(
         traceback.frames and traceback.exception and source in {None, traceback.source}
-        for traceback, _ in case.gathered.tracebacks
+        for traceback, _ in case.extract.tracebacks
     )
 
 
@@ -99,7 +99,7 @@ def _has_environment(case: Case) -> bool:
 
 def _has_every_rank(case: Case) -> bool:
     """Ask for lines of as many processes as the run has; a single process is all there is."""
-    extract = case.gathered
+    extract = case.extract
     wheres = [case.sources[index].where for index in case.logs]
     wheres += [event.finding.where for event in case.events]
     wheres += [series.where for series in extract.series.values()]
@@ -115,7 +115,7 @@ def _has_series(name: str) -> Callable[[Case], bool]:
     def is_there(case: Case) -> bool:
         return any(
             series.name == name and series.points >= _LEAST_RECORDS
-            for series in case.gathered.series.values()
+            for series in case.extract.series.values()
         )
 
     return is_there
@@ -127,7 +127,7 @@ _AVAILABLE: Final[Mapping[str, Callable[[Case], bool]]] = {
     "precision": lambda case: case.environment.precision is not None,
     "gpu": lambda case: bool(case.environment.gpus),
     "every-rank": _has_every_rank,
-    "rank-dumps": lambda case: bool(case.gathered.rank_dumps),
+    "rank-dumps": lambda case: bool(case.extract.rank_dumps),
     "loss": _has_series(names.LOSS),
     "grad-norm": _has_series(names.GRAD_NORM),
     "oom-line": lambda case: bool(case.signatures("memory.cuda-oom.*")),

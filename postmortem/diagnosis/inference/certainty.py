@@ -32,7 +32,7 @@ from postmortem.diagnosis.inference.scoring import (
     WEIGHTS,
     get_max_probability,
 )
-from postmortem.diagnosis.inference.verdict import SURE, Ranking, restated
+from postmortem.diagnosis.inference.verdict import SURE, Ranking, restate_verdict
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.vocabulary import Trait, has_trait
 
@@ -153,8 +153,8 @@ def settled(ranking: Ranking, case: Case, knowledge: KnowledgeBase) -> Ranking:
     ):
         best = best._replace(probability=min(best.probability, UNCONFIRMED))
     causes = share_rest([best, *others])
-    status = agreed_status(ranking.verdict.status, best.probability)
-    return restated(Ranking(causes, ranking.verdict), status, case, knowledge)
+    status = reconcile_status(ranking.verdict.status, best.probability)
+    return restate_verdict(Ranking(causes, ranking.verdict), status, case, knowledge)
 
 
 def is_rivalled(causes: Sequence[RankedCause]) -> bool:
@@ -210,7 +210,7 @@ def _is_pointed_to(traceback: Traceback, best: RankedCause) -> bool:
     )
 
 
-def agreed_status(status: str, probability: float) -> str:
+def reconcile_status(status: str, probability: float) -> str:
     """Give the word for a verdict whose evidence asks for one and whose probability for another."""
     if status == "established" and probability < SURE:
         status = "supported"

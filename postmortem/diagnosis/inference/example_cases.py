@@ -101,7 +101,7 @@ def build_example_case(example: Mapping[str, Any]) -> Case:
         tracebacks=tuple(
             _build_traceback(traceback) for traceback in example.get("tracebacks", ())
         ),
-        shapes={
+        anomalies={
             name: Anomaly(name, quote(name), 0, NOWHERE, 1) for name in example.get("shapes", ())
         },
         environment=_build_environment(example.get("environment", {})),

@@ -107,8 +107,8 @@ def _match_signature(wanted: Any, case: Case) -> list[Hit] | None:
 
 def _match_anomaly(wanted: Any, case: Case) -> list[Hit] | None:
     for name in _ensure_list(wanted):
-        if name in case.shapes:
-            anomaly = case.shapes[name]
+        if name in case.anomalies:
+            anomaly = case.anomalies[name]
             return [
                 Hit("shape", name, anomaly.message, anomaly.source, anomaly.where, anomaly.line)
             ]

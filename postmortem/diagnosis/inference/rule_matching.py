@@ -193,7 +193,7 @@ def _iter_available_keys(case: Case) -> Iterator[tuple[str, Any]]:
         yield from (
             ("signature", ".".join([*parts[:count], "*"])) for count in range(1, len(parts))
         )
-    yield from (("shape", name) for name in case.shapes)
+    yield from (("shape", name) for name in case.anomalies)
     yield from (("framework", name) for name in case.frameworks)
     yield from (("setting", name) for name in case.settings)
     yield from (("package", name) for name in environment.packages)

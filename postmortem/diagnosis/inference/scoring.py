@@ -263,7 +263,7 @@ def find_known_message(
 
     A last resort, which fits any message, is nothing known.
     """
-    behind = iter_chained(failed, (traceback for traceback, _ in case.gathered.tracebacks))
+    behind = iter_chained(failed, (traceback for traceback, _ in case.extract.tracebacks))
     for traceback in (failed, *behind):
         raised = raised_as(traceback.exception, traceback.message, traceback.frames)
         found = fitting(raised, knowledge.exceptions)
@@ -376,14 +376,14 @@ def _shows_learning(evidence: Iterable[Evidence[Message]]) -> bool:
 
 def _find_survived_failure(case: Case) -> Evidence[Message] | None:
     """Point to a failure among the records that several follow: it was caught."""
-    first = case.gathered.first_record
+    first = case.extract.first_record
     for event in case.events:
         finding = event.finding
         is_amid = first.get(finding.source, (0, 0))[0] < finding.line
         if event.is_fatal and event.because == "survived" and is_amid:
             return _build_counterevidence("signature", finding.signature, finding.text, finding)
-    for traceback, before in case.gathered.tracebacks:
-        after = count_records_after(case.gathered, traceback, before)
+    for traceback, before in case.extract.tracebacks:
+        after = count_records_after(case.extract, traceback, before)
         if after >= SURVIVED_RECORDS and traceback.level not in QUOTED:
             text = f"{traceback.exception}: {traceback.message}"
             return _build_counterevidence("traceback", "survived-exception", text, traceback)

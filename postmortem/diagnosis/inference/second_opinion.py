@@ -155,8 +155,8 @@ def _is_open(ranking: Ranking) -> bool:
 
 def _is_uninformative(opinion: Opinion, case: Case) -> bool:
     """Say whether the text suggests no cause, or a standstill that the run does not show."""
-    is_little = sum(case.gathered.lines.values()) < _FEWEST_LINES
-    is_no_run = is_little or case.outcome == NO_LOG or is_without_log(case.gathered)
+    is_little = sum(case.extract.lines.values()) < _FEWEST_LINES
+    is_no_run = is_little or case.outcome == NO_LOG or is_without_log(case.extract)
     return not opinion.shares or (
         is_no_run and has_trait(_select_top_cause(opinion), Trait.STANDSTILL)
     )

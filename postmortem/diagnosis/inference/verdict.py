@@ -62,14 +62,14 @@ def build_verdict(
     """
     best = ranked[0]
     is_unlikely = best.probability < ABSTAIN_BELOW or has_trait(best.id, Trait.UNEXPLAINED)
-    abstains = is_unlikely or (case.outcome == NO_LOG and is_without_log(case.gathered))
+    abstains = is_unlikely or (case.outcome == NO_LOG and is_without_log(case.extract))
     status = (
         "unknown" if abstains else "hypothesis" if is_disputed else _decide_status(best, ranked)
     )
     return _state_verdict(ranked, status, case, knowledge)
 
 
-def restated(ranking: Ranking, status: str, case: Case, knowledge: KnowledgeBase) -> Ranking:
+def restate_verdict(ranking: Ranking, status: str, case: Case, knowledge: KnowledgeBase) -> Ranking:
     """State the answer of a ranking anew, with another status; what it names stays."""
     return Ranking(ranking.causes, _state_verdict(ranking.causes, status, case, knowledge))
 
@@ -212,11 +212,11 @@ def _list_needs(
     ranked: Sequence[RankedCause], case: Case, knowledge: KnowledgeBase
 ) -> tuple[Need[Message], ...]:
     """Say what would decide, but for what was handed in."""
-    if is_nameless(case.gathered.series.values()):
+    if is_nameless(case.extract.series.values()):
         return (_NAME_NEED,)
     needs = [
         need
-        for anomaly in case.shapes.values()
+        for anomaly in case.anomalies.values()
         if anomaly.id in WAITING and anomaly.captures
         for need in _ask_beyond_dumps(anomaly)
     ]
@@ -289,7 +289,7 @@ _NO_VERSIONS: Final = say("package versions (not printed)")
 
 def _list_unchecked(case: Case) -> tuple[Message, ...]:
     known = (
-        (_NO_NAMES, not is_nameless(case.gathered.series.values())),
+        (_NO_NAMES, not is_nameless(case.extract.series.values())),
         (_NO_GPU, case.environment.gpus),
         (_NO_PRECISION, case.environment.precision),
         (_NO_VERSIONS, case.environment.packages),

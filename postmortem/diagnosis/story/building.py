@@ -60,7 +60,7 @@ _MANY_CURVES: Final = 2000
 
 def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
     """Put together all that a report shows."""
-    extract, best, is_sound = case.gathered, _select_best_cause(ranking), _is_sound(case, ranking)
+    extract, best, is_sound = case.extract, _select_best_cause(ranking), _is_sound(case, ranking)
     failure = None
     if not is_sound:
         failure = first_failure.build_first_failure(case, knowledge, area=best.partition(".")[0])
@@ -137,7 +137,7 @@ def _collect_evidence_places(ranking: Ranking) -> set[tuple[int | None, int | No
 
 def _list_frameworks(case: Case) -> tuple[Framework, ...]:
     """Name the stacks that a line shows; a loop that is merely assumed is not named."""
-    counted = {name: count_framework_lines(name, case.gathered) for name in case.frameworks}
+    counted = {name: count_framework_lines(name, case.extract) for name in case.frameworks}
     return tuple(
         Framework(name, version, counted[name])
         for name, version in case.frameworks.items()
@@ -182,7 +182,7 @@ def _put_spelling_first(
 ) -> Cause[Message]:
     """Put a misspelt name of the failure right first; a fix that names both names says the same."""
     messages = list_messages(case, failure.source, failure.line)
-    tail = case.gathered.tails.get(failure.source, (0, ""))[1]
+    tail = case.extract.tails.get(failure.source, (0, ""))[1]
     found = find_spelling_fix(messages, tail, case.frameworks, knowledge)
     if found is None:
         return cause
@@ -272,7 +272,7 @@ def _build_cause(
 
 def _build_curves(case: Case, failure: FirstFailure[Message] | None) -> tuple[SeriesView, ...]:
     numbers = {source: case.number_at(source, begin) for source, begin in case.begins.items()}
-    series = list_with_epochs(_sort_series(case.gathered))
+    series = list_with_epochs(_sort_series(case.extract))
     return tuple(
         _name_summary(
             shown_places.build_series_view(

@@ -123,7 +123,7 @@ def _find_last_sign(case: Case, own: Sequence[int], reported_at: str | None) -> 
 
     A process that goes on while others have given it up has its say before they do.
     """
-    extract = case.gathered
+    extract = case.extract
     source = max(
         own,
         key=lambda source: (extract.records.get(source, 0), case.sources[source].lines, -source),
@@ -294,15 +294,15 @@ def _select_anomaly(case: Case, area: str) -> Anomaly | None:
     if bad is not None and (first is None or (area in areas and _is_before(bad, first))):
         return bad
     if first is None and area == "performance":
-        return case.shapes.get("rank-slower") or case.shapes.get("slow-down")
+        return case.anomalies.get("rank-slower") or case.anomalies.get("slow-down")
     return _select_wait(case) if first is None else None
 
 
 def _select_wait(case: Case) -> Anomaly | None:
     """Choose whom others wait for, by dumps or by their words, where nothing shows a failure."""
-    named = (name for name in WAITING if name in case.shapes and name != ALIKE)
-    waiting = next((case.shapes[name] for name in named), None)
-    return waiting or (case.shapes.get("peer-named") if case.outcome == "failed" else None)
+    named = (name for name in WAITING if name in case.anomalies and name != ALIKE)
+    waiting = next((case.anomalies[name] for name in named), None)
+    return waiting or (case.anomalies.get("peer-named") if case.outcome == "failed" else None)
 
 
 def _find_last_sign_of_life(case: Case) -> Anomaly | None:
@@ -311,22 +311,22 @@ def _find_last_sign_of_life(case: Case) -> Anomaly | None:
     is_late_report = reporting is not None and has_trait(
         reporting.signature, Trait.ENDS_WHAT_STOOD_STILL
     )
-    still = next((case.shapes[name] for name in _STILL if name in case.shapes), None)
+    still = next((case.anomalies[name] for name in _STILL if name in case.anomalies), None)
     if still is None or not (case.first is None or is_late_report):
         return None
-    missed = case.shapes.get("peer-named")
+    missed = case.anomalies.get("peer-named")
     return still if missed is None else still._replace(where=missed.where)
 
 
 def _find_first_bad_value(case: Case) -> Anomaly | None:
     """Give the place where the curves go wrong first, as far as that may be the first failure."""
     bad = [
-        anomaly for name, anomaly in case.shapes.items() if case.anomaly_types[name].can_be_first
+        anomaly for name, anomaly in case.anomalies.items() if case.anomaly_types[name].can_be_first
     ]
     if not bad:
         return None
-    if _HUGE_AT_FIRST in case.shapes:
-        return case.shapes[_HUGE_AT_FIRST]
+    if _HUGE_AT_FIRST in case.anomalies:
+        return case.anomalies[_HUGE_AT_FIRST]
     return min(bad, key=lambda anomaly: (_RANKED.get(anomaly.id, 2), anomaly.source, anomaly.line))
 
 

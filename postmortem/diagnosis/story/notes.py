@@ -99,7 +99,7 @@ def iter_reading_notes(case: Case) -> Iterator[Message]:
             ahead=ahead,
         )
     yield from _iter_attempt_notes(case)
-    extract = case.gathered
+    extract = case.extract
     for index, dump in enumerate(case.sources):
         if dump.kind == "environment" and index not in extract.facts.tellers | {
             event.finding.source for event in case.events
@@ -132,7 +132,7 @@ def iter_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Iterat
 
 def _describe_overfitting(case: Case) -> Iterator[Message]:
     """Say from where on the run overfits, if it does: the last checkpoint is not the best one."""
-    anomaly = case.shapes.get("overfits")
+    anomaly = case.anomalies.get("overfits")
     if anomaly is not None:
         yield say(
             "the run overfits from line {line}: {figures}; compare with the checkpoint of that time"
@@ -148,8 +148,8 @@ def iter_version_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -
     Beside a failure that is explained otherwise only what does not fit: the symptom of a defect is
     not there.
     """
-    if "versions-unfit" in case.shapes:
-        yield case.shapes["versions-unfit"].message
+    if "versions-unfit" in case.anomalies:
+        yield case.anomalies["versions-unfit"].message
     mentioned = _collect_verdict_advisories(ranking)
     is_explained = not (
         ranking.verdict.cause is None or has_trait(ranking.verdict.cause, Trait.SOUND)

@@ -295,7 +295,7 @@ def _find_first_bad_place(
 ) -> fact_store.Place | None:
     anomalies = sorted(
         (anomaly.source, anomaly.line)
-        for name, anomaly in case.shapes.items()
+        for name, anomaly in case.anomalies.items()
         if case.anomaly_types[name].spoils
     )
     if not anomalies:

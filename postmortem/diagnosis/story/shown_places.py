@@ -116,7 +116,7 @@ def build_excerpt(case: Case, failure: FirstFailure[Message] | None) -> Excerpt 
 
     Without a failure, the end of the log.
     """
-    extract = case.gathered
+    extract = case.extract
     around = None
     if failure is not None:
         around = _get_kept_lines(extract, failure) or _read_around(extract, failure)
@@ -180,7 +180,7 @@ def add_frame(failure: FirstFailure[Message] | None, case: Case) -> FirstFailure
     around = list(_find_tracebacks_around(failure, case))
     if around and (file := _get_shadowing_file(around[0])):
         return replace(failure, frame=OwnFrame(file, 1, "", ""))
-    all_tracebacks = [traceback for traceback, _ in case.gathered.tracebacks]
+    all_tracebacks = [traceback for traceback, _ in case.extract.tracebacks]
     tracebacks = itertools.chain(
         around, *(iter_chained(traceback, all_tracebacks) for traceback in around)
     )
@@ -220,7 +220,7 @@ def _find_tracebacks_around(failure: FirstFailure[Message], case: Case) -> Itera
     """
     found = [
         traceback
-        for traceback, _ in case.gathered.tracebacks
+        for traceback, _ in case.extract.tracebacks
         if traceback.source == failure.source
         and traceback.line <= failure.line <= traceback.end_line
     ]

@@ -51,7 +51,7 @@ def build_timeline(
         evidence: (source, line) of what speaks for the first causes; told even where much is left
             out.
     """
-    extract, logs = case.gathered, case.logs
+    extract, logs = case.extract, case.logs
     main = failure.source if failure is not None else min(logs, default=None)
     found = iter_entries(case, failure, done, titles, main)
     weighed = [_weigh_entry(entry, evidence) for entry in found if entry.event.source in logs]
@@ -168,7 +168,7 @@ def _build_clock(events: list[Event[Message]], case: Case) -> Clock:
     """Build the clock from the events' times and the first time that each file prints."""
     sources = {event.source for event in events}
     times = [
-        (source, 1, _find_first_time(case.gathered.heads.get(source, ""))) for source in sources
+        (source, 1, _find_first_time(case.extract.heads.get(source, ""))) for source in sources
     ]
     times += [(event.source, event.line, event.time) for event in events]
     return Clock(times, case.skews, sources)

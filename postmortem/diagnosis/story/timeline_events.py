@@ -66,13 +66,13 @@ def iter_entries(
     main: int | None,
 ) -> Iterator[Entry]:
     """Yield what happened, but for the ends; `main` is the source that the report is about."""
-    yield from _iter_record_entries(case.gathered, main)
-    yield from _iter_checkpoint_entries(case.gathered, done)
-    yield from _iter_evaluation_entries(case.gathered)
+    yield from _iter_record_entries(case.extract, main)
+    yield from _iter_checkpoint_entries(case.extract, done)
+    yield from _iter_evaluation_entries(case.extract)
     yield from _iter_curve_entries(case, failure)
     yield from _iter_signature_entries(case, titles)
     if failure is not None:
-        yield _build_failure_entry(case.gathered, failure)
+        yield _build_failure_entry(case.extract, failure)
 
 
 def _build_event(
@@ -156,7 +156,7 @@ def _iter_evaluation_entries(extract: Extract) -> Iterator[Entry]:
 def _iter_curve_entries(case: Case, failure: FirstFailure[Message] | None) -> Iterator[Entry]:
     """What the curves do, except where it is the failure itself."""
     failing_place = (failure.source, failure.line) if failure is not None else None
-    for anomaly in case.shapes.values():
+    for anomaly in case.anomalies.values():
         known = case.anomaly_types[anomaly.id]
         if known.is_turn and failing_place != (anomaly.source, anomaly.line):
             event = _build_event(
@@ -165,7 +165,7 @@ def _iter_curve_entries(case: Case, failure: FirstFailure[Message] | None) -> It
                 anomaly.message.cut(_MOST_TEXT),
                 role="warning",
                 where=anomaly.where,
-                step=normalise_step(case.gathered.step_at(anomaly.source, anomaly.line)),
+                step=normalise_step(case.extract.step_at(anomaly.source, anomaly.line)),
             )
             yield Entry(_BAD if known.is_grave else _WARNING, event)
 
@@ -173,7 +173,7 @@ def _iter_curve_entries(case: Case, failure: FirstFailure[Message] | None) -> It
 def _iter_signature_entries(case: Case, titles: Callable[[str], Message]) -> Iterator[Entry]:
     """Each signature once a source, with how often it came."""
     shown: set[tuple[str, int]] = set()
-    counts = _count_signatures(case.gathered)
+    counts = _count_signatures(case.extract)
     for event in case.events:
         finding = event.finding
         key = (finding.signature, finding.source)
@@ -195,7 +195,7 @@ def _iter_signature_entries(case: Case, titles: Callable[[str], Message]) -> Ite
             role=event.role,
             where=finding.where,
             time=finding.time,
-            step=normalise_step(case.gathered.step_at(finding.source, finding.line)),
+            step=normalise_step(case.extract.step_at(finding.source, finding.line)),
             title=NOTHING if event.role == "context" else titles(finding.signature),
         )
         same = f"{finding.signature} {_NUMBER.sub('#', line)[:SAME_TEXT]}"

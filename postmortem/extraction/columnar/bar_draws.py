@@ -22,7 +22,7 @@ from postmortem.extraction.columnar.number_columns import parse_floats
 from postmortem.extraction.columnar.row_cutter import ShapeRows
 from postmortem.extraction.columnar.shaped_lines import ShapedLines
 from postmortem.extraction.formats.layouts import Layout, LearntFigures
-from postmortem.extraction.formats.records import POSITION, MetricReader
+from postmortem.extraction.formats.records import POSITION, FormatReader
 from postmortem.extraction.points import Columns, Part, Points
 from postmortem.extraction.template_reader import build_draw, build_stream_key, select_step
 
@@ -278,7 +278,7 @@ class BarDraws:
             epochs = np.full(len(positions), float(label) if label else math.nan)
         return self._lines.quick.generic.bars.steps(layout, where, positions, epochs)
 
-    def _put_known(self, draws: _Draws, reader: MetricReader) -> None:
+    def _put_known(self, draws: _Draws, reader: FormatReader) -> None:
         """Take draws of a bar of a known format."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 

@@ -90,7 +90,7 @@ class CutRegions:
 
     def __init__(
         self,
-        machine: Matcher,
+        matcher: Matcher,
         learnt: LearntLiterals,
         lines: ShapedLines,
         units: RecordUnits,
@@ -101,7 +101,7 @@ class CutRegions:
         self.lines, self.units = lines, units
         """Take one line, and know those that come again as a whole."""
         self._learnt, self._sieve = learnt, sieve
-        self._machine, self._points, self._open = machine, points, OpenLiterals(machine)
+        self._matcher, self._points, self._open = matcher, points, OpenLiterals(matcher)
         self._cutter: RowCutter | None = None
         self._region = self._missed = self._most_missed = 0
         """Where the region ends, how many lines between its rows were read, and how many may be."""
@@ -133,7 +133,7 @@ class CutRegions:
             return None
         cut = [column.rows for column in columns]
         between = RowGaps(
-            self._machine,
+            self._matcher,
             self._learnt,
             block,
             cut,

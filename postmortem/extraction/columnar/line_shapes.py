@@ -34,7 +34,7 @@ from postmortem.extraction.formats.templates import (
     find_prefix_spans,
     locate_in_line,
 )
-from postmortem.extraction.template_reader import LearntPaths, TemplatePath, build_path
+from postmortem.extraction.template_reader import LearntTemplates, TemplateUse, build_path
 from postmortem.reading.prefixes import has_gaps
 from postmortem.reading.windows import View, end_of_lines_behind
 
@@ -53,9 +53,9 @@ class LineShape(NamedTuple):
     """The pattern of the line."""
     pattern: re.Pattern[bytes]
     """The same, with what stands behind a line."""
-    path: TemplatePath
+    path: TemplateUse
     """Who takes the figures and tells the process; nobody takes any if it has no reader."""
-    reader: TemplatePath
+    reader: TemplateUse
     """The same for findings, whose process the prefix alone tells."""
     verdict: RuleVerdict
     taken: tuple[int, ...]
@@ -89,7 +89,7 @@ class LineShape(NamedTuple):
 class ShapeMaker:
     """Makes the shapes of one source."""
 
-    def __init__(self, trials: RuleTrials, paths: LearntPaths, *, srun: bool) -> None:
+    def __init__(self, trials: RuleTrials, paths: LearntTemplates, *, srun: bool) -> None:
         """Take who asks the rules, and whose templates take figures."""
         self._trials, self._paths, self._srun = trials, paths, srun
 
@@ -112,7 +112,7 @@ class ShapeMaker:
         return None
 
     def _make_with_closed_numbers(
-        self, line: OpenLine, path: TemplatePath, shape: LineShape, raw: bytes
+        self, line: OpenLine, path: TemplateUse, shape: LineShape, raw: bytes
     ) -> LineShape | None:
         """Close the numbers on which a literal of a line hangs, if its rules are known then.
 
@@ -166,7 +166,7 @@ class ShapeMaker:
         verdict = self._trials.verdict(others, is_read=False)
         return not verdict.is_sure or not self._trials.literals.of(own) <= verdict.literals
 
-    def _make_shape(self, line: OpenLine, path: TemplatePath, *, is_read: bool) -> LineShape | None:
+    def _make_shape(self, line: OpenLine, path: TemplateUse, *, is_read: bool) -> LineShape | None:
         """Make a shape if it is certain what the rules do on its lines."""
         verdict = self._trials.verdict(line.variants(), is_read=is_read)
         reader = self._find_reader(line, path)
@@ -192,7 +192,7 @@ class ShapeMaker:
             tuple(numbers_[figure.span] if figure.span >= 0 else -1 for figure in verdict.figures),
         )
 
-    def _find_reader(self, line: OpenLine, path: TemplatePath) -> TemplatePath | None:
+    def _find_reader(self, line: OpenLine, path: TemplateUse) -> TemplateUse | None:
         """Give the path that reads the process from the prefix alone, or None.
 
         So it is where the text of a line tells another process than its prefix.
@@ -220,7 +220,7 @@ def _iter_narrower_lines(
     yield narrowest(alike)
 
 
-def _build_path_without_metrics(line: OpenLine, *, srun: bool) -> TemplatePath:
+def _build_path_without_metrics(line: OpenLine, *, srun: bool) -> TemplateUse:
     where = View(line.raw.encode(), 0, 0, srun=srun).cleaned.where
     names = tuple(span.name for span in line.spans if span.name)
     pattern = re.compile(line.pattern() + _END)
@@ -274,7 +274,7 @@ _PAID: Final = 1 / 16
 class LineShapes:
     """The shapes of one source."""
 
-    def __init__(self, trials: RuleTrials, paths: LearntPaths, *, srun: bool) -> None:
+    def __init__(self, trials: RuleTrials, paths: LearntTemplates, *, srun: bool) -> None:
         """Know none; figures are taken by `paths`."""
         self._trials, self._maker = trials, ShapeMaker(trials, paths, srun=srun)
         self._known: dict[bytes, list[LineShape]] = {}

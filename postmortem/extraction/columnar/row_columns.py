@@ -23,7 +23,7 @@ from postmortem.extraction.extract import LAST
 from postmortem.extraction.facts.fact_store import COURSES, PHASE
 from postmortem.extraction.finding_lines import KnownLine
 from postmortem.extraction.formats.layouts import Layout
-from postmortem.extraction.formats.records import MetricReader
+from postmortem.extraction.formats.records import FormatReader
 from postmortem.extraction.points import Part, Points, count_no_rows
 from postmortem.extraction.template_reader import select_step
 from postmortem.reading.sources import Block
@@ -238,7 +238,7 @@ class RowColumns(SeriesRows):
             return
         while self._stops and self._stops[0][0] < end:
             begin, column, number = self._stops.pop(0)
-            is_counted_first = isinstance(column.path.reader, MetricReader)
+            is_counted_first = isinstance(column.path.reader, FormatReader)
             self._put(begin + 1 if is_counted_first else begin)
             self._find(column, number, begin)
         self._put(end)

@@ -19,7 +19,7 @@ from postmortem.extraction.columnar.line_shapes import LineShape
 from postmortem.extraction.columnar.rule_verdicts import RuleVerdict
 from postmortem.extraction.columnar.shaped_lines import OpenLiterals, RowPlaces, find_literal_hits
 from postmortem.extraction.columnar.units import UnitShape
-from postmortem.extraction.formats.records import MetricReader
+from postmortem.extraction.formats.records import FormatReader
 from postmortem.extraction.literals import LearntLiterals, Matcher
 from postmortem.extraction.rule_sieve import RuleSieve
 from postmortem.extraction.scanning import Hit
@@ -59,7 +59,7 @@ class RowPlace(NamedTuple):
     @property
     def is_counted_first(self) -> bool:
         """Whether its record is counted before its line is looked at."""
-        return isinstance(self.shape.path.reader, MetricReader)
+        return isinstance(self.shape.path.reader, FormatReader)
 
 
 class UnitRows(NamedTuple):
@@ -196,7 +196,7 @@ class RowGaps:
 
     def __init__(
         self,
-        machine: Matcher,
+        matcher: Matcher,
         learnt: LearntLiterals,
         block: Block,
         rows: Sequence[ShapeRows],
@@ -207,7 +207,7 @@ class RowGaps:
         """Find the literals; `is_vain` says whether one in a row has no effect."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
-        self._machine, self._learnt = machine, learnt
+        self._matcher, self._learnt = matcher, learnt
         self._block, self._is_vain = block, is_vain
         self._open, self._sieve = open_literals, sieve
         self.rows = rows
@@ -229,7 +229,7 @@ class RowGaps:
         """Give the literals in the order in which they are read."""
         of_several_lines = self._find_for_several_lines()
         of_rows = self._find_in_rows()
-        alike, is_of_signatures = self._machine.alike, self._machine.is_of_signatures
+        alike, is_of_signatures = self._matcher.alike, self._matcher.is_of_signatures
         self.is_of_others |= {
             self.inside[start].begin
             for number, start in [*of_several_lines, *of_rows]
@@ -239,7 +239,7 @@ class RowGaps:
 
     def _find_for_several_lines(self) -> list[Hit]:
         """Find the literals in rows behind which stands what a rule of several lines may go by."""
-        data, alike, hits = self._block.data, self._machine.alike, list[Hit]()
+        data, alike, hits = self._block.data, self._matcher.alike, list[Hit]()
         for rows in self.rows:
             shape, verdict = rows.shape, rows.shape.verdict
             if verdict.behind is None:
@@ -250,7 +250,7 @@ class RowGaps:
                 if known is verdict:
                     continue
                 self._known[begin] = known
-                for number, start in self._machine.filter.hits(data, begin, end):
+                for number, start in self._matcher.filter.hits(data, begin, end):
                     if alike[number] in verdict.literals and alike[number] not in known.literals:
                         self.inside[start] = RowPlace(shape, known, begin, end)
                         hits.append((number, start))
@@ -290,13 +290,13 @@ class RowGaps:
 
     def _find_in_rows(self) -> list[Hit]:
         """Find the literals in rows that their shapes do not account for."""
-        machine, data, hits = self._machine, self._block.data, []
+        matcher, data, hits = self._matcher, self._block.data, []
         telling: set[tuple[int, int]] = set()
         for literal, start, row in self._open.hits(data, self._places, self._shapes):
-            if not data.startswith(machine.literals[literal], start):
+            if not data.startswith(matcher.literals[literal], start):
                 continue
             begin, end, owner = self._places.row(row)
-            number, shape = machine.alike[literal], self._shapes[owner]
+            number, shape = matcher.alike[literal], self._shapes[owner]
             if (owner, number) not in telling:  # what told something once is looked at
                 if self._is_vain(shape, number, data[begin:end]):
                     continue

@@ -150,7 +150,7 @@ NOTHING_KNOWN: Final = RuleVerdict(frozenset(), frozenset(), (), (), is_sure=Fal
 
 
 def build_verdict(
-    machine: Matcher,
+    matcher: Matcher,
     outcomes: Sequence[LineOutcome],
     literals: Sequence[set[int]],
     *,
@@ -159,29 +159,29 @@ def build_verdict(
     """Give what the rules do on all lines of a shape without figures.
 
     Args:
-        machine: the rules.
+        matcher: the rules.
         outcomes: what they do on some of its lines.
         literals: of these lines.
         is_read: figures are taken by a template, and nobody else takes any.
     """
     known = _find_constant_effects(outcomes)
-    verdict = _build_known_verdict(machine, known, literals, is_read=is_read)
+    verdict = _build_known_verdict(matcher, known, literals, is_read=is_read)
     waiting = [consumer for consumer, answer in known.items() if answer == WAITS]
     if not waiting:
         return verdict
-    rules = [machine.signatures[index] for _, index in waiting]
+    rules = [matcher.signatures[index] for _, index in waiting]
     rest = {consumer: answer for consumer, answer in known.items() if answer != WAITS}
     behind = LinesBehind(
         frozenset(index for _, index in waiting),
         tuple(dict.fromkeys(find_required_word(rule.match) for rule in rules)),
         max(rule.lines for rule in rules) - 1,
-        _build_known_verdict(machine, rest, literals, is_read=is_read),
+        _build_known_verdict(matcher, rest, literals, is_read=is_read),
     )
     return verdict._replace(behind=behind)
 
 
 def _build_known_verdict(
-    machine: Matcher,
+    matcher: Matcher,
     known: Mapping[Wanted, object],
     literals: Sequence[set[int]],
     *,
@@ -191,7 +191,7 @@ def _build_known_verdict(
     proved = {
         number
         for number in set[int]().union(*literals)
-        if all(consumer in known for consumer in machine.consumers[number])
+        if all(consumer in known for consumer in matcher.consumers[number])
     }
     is_sure = set.intersection(*literals) <= proved
     return RuleVerdict(
@@ -199,7 +199,7 @@ def _build_known_verdict(
         frozenset(map(hash, known)),
         tuple(index for (_, index), answer in known.items() if answer == FOUND),
         tuple(
-            figure._replace(rule=index, strength=int(machine.facts[index].raw.get("strength", 1)))
+            figure._replace(rule=index, strength=int(matcher.facts[index].raw.get("strength", 1)))
             for (_, index), answer in known.items()
             if isinstance(answer, tuple)
             for figure in answer

@@ -18,12 +18,12 @@ from postmortem.extraction.columnar.line_shapes import LineShape, LineShapes
 from postmortem.extraction.columnar.rule_verdicts import RuleVerdict
 from postmortem.extraction.finding_lines import FindingLines, KnownLine
 from postmortem.extraction.formats.layouts import Layout, LearntFigures
-from postmortem.extraction.formats.records import MetricReader
+from postmortem.extraction.formats.records import FormatReader
 from postmortem.extraction.formats.templates import LONGEST_LINE
 from postmortem.extraction.literals import LiteralSubset, Matcher
 from postmortem.extraction.points import Columns, Points
 from postmortem.extraction.scanning import Prefilter
-from postmortem.extraction.template_reader import TemplatePath, TemplateReader, end_of_line
+from postmortem.extraction.template_reader import TemplateReader, TemplateUse, end_of_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,7 +62,7 @@ class ShapedLines:
 
     def columns(
         self,
-        path: TemplatePath,
+        path: TemplateUse,
         groups: tuple[bytes, ...],
         steps: "np.ndarray[Any, Any]",
         values: "Sequence[np.ndarray[Any, Any]]",
@@ -79,14 +79,14 @@ class ShapedLines:
         return rows, self.quick.generic.compute_run_steps(reader, where, steps, epochs)
 
     def read_serial(
-        self, path: TemplatePath, groups: tuple[bytes, ...], line: int, offsets: tuple[int, int]
+        self, path: TemplateUse, groups: tuple[bytes, ...], line: int, offsets: tuple[int, int]
     ) -> None:
         """Read a line whose step hangs on those before it, or the last of several draws of a bar.
 
         `offsets` are those of the first draw and of the last.
         """
         reader = path.reader
-        if isinstance(reader, MetricReader):
+        if isinstance(reader, FormatReader):
             self.quick.redraw(path, reader, groups, (line, offsets[1]))
         elif reader is not None:
             where = path.where(groups, self._points)
@@ -95,7 +95,7 @@ class ShapedLines:
 
     def read_rows(
         self,
-        rows: Iterable[tuple[int, TemplatePath, tuple[bytes, ...], int, int]],
+        rows: Iterable[tuple[int, TemplateUse, tuple[bytes, ...], int, int]],
         data: bytes,
         base: int,
     ) -> None:
@@ -173,9 +173,9 @@ class RowPlaces(NamedTuple):
 class OpenLiterals:
     """Finds the literals of one source that its shapes do not account for."""
 
-    def __init__(self, machine: Matcher) -> None:
+    def __init__(self, matcher: Matcher) -> None:
         """Take the literals."""
-        self._machine = machine
+        self._matcher = matcher
         self._are_abundant = False
         """Whether the region before was full of literals that are accounted for."""
 
@@ -189,7 +189,7 @@ class OpenLiterals:
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
         is_idle = any(shape.verdict.is_idle for shape in shapes)
-        loose = self._machine.loose(is_more_than_metric=not is_idle)
+        loose = self._matcher.loose(is_more_than_metric=not is_idle)
         whole = np.arange(len(rows.begins))
         if self._are_abundant:
             whole = self._select_doubtful_rows(loose, data, rows, shapes)
@@ -230,14 +230,14 @@ class OpenLiterals:
         """Say of each shape which of some literals must be looked at in its rows."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
-        machine = self._machine
+        matcher = self._matcher
         is_open = np.zeros((len(shapes), len(loose.numbers)), dtype=bool)
         for index in np.unique(found).tolist():
-            number = machine.alike[loose.numbers[index]]
+            number = matcher.alike[loose.numbers[index]]
             for owner, shape in enumerate(shapes):
                 verdict = shape.verdict
                 is_open[owner, index] = number not in verdict.literals and (
-                    verdict.is_idle or machine.is_more_than_metric[number]
+                    verdict.is_idle or matcher.is_more_than_metric[number]
                 )
         return is_open
 

@@ -28,7 +28,7 @@ from postmortem.extraction.finding_lines import has_happened
 from postmortem.extraction.formats import tables
 from postmortem.extraction.formats.bars import UnfinishedBars
 from postmortem.extraction.formats.blocks import parse_entry, read_block
-from postmortem.extraction.formats.generic import LineFigures, parse_metric_line
+from postmortem.extraction.formats.metric_line_parser import LineFigures, parse_metric_line
 from postmortem.extraction.literals import LearntLiterals, Matcher, Wanted
 from postmortem.reading.prefixes import Cleaned, clean
 from postmortem.reading.windows import View
@@ -39,9 +39,9 @@ from postmortem.rules.engine import Budget
 class LineLiterals:
     """Finds literals by the first of those that differ in a digit alone."""
 
-    def __init__(self, machine: Matcher, learnt: LearntLiterals) -> None:
+    def __init__(self, matcher: Matcher, learnt: LearntLiterals) -> None:
         """Take the literals, and those that their source teaches."""
-        self._machine, self._learnt = machine, learnt
+        self._matcher, self._learnt = matcher, learnt
 
     def of(self, raw: bytes) -> set[int]:
         """Give the literals of a line."""
@@ -49,7 +49,7 @@ class LineLiterals:
 
     def of_each(self, lines: Sequence[bytes]) -> list[set[int]]:
         """Give the literals of each line; a scan of many costs little more than one of one."""
-        alike, found = self._machine.alike, [set[int]() for _ in lines]
+        alike, found = self._matcher.alike, [set[int]() for _ in lines]
         joined = b"\n".join(lines)
         ends = list(itertools.accumulate(len(line) + 1 for line in lines))
         for number, start in self._learnt.hits(joined, 0, len(joined)):
@@ -60,12 +60,12 @@ class LineLiterals:
 
     def find_unknown(self, known: frozenset[int], raw: bytes) -> list[tuple[int, int]]:
         """Give where those on a line of figures begin and end that are looked at and not known."""
-        machine = self._machine
+        matcher = self._matcher
         return [
-            (start, start + len(machine.literals[number]))
-            for number, start in machine.filter.hits(raw, 0, len(raw))
-            if machine.is_more_than_metric[machine.alike[number]]
-            and machine.alike[number] not in known
+            (start, start + len(matcher.literals[number]))
+            for number, start in matcher.filter.hits(raw, 0, len(raw))
+            if matcher.is_more_than_metric[matcher.alike[number]]
+            and matcher.alike[number] not in known
         ]
 
 
@@ -78,7 +78,7 @@ class RuleTrials:
 
     def __init__(
         self,
-        machine: Matcher,
+        matcher: Matcher,
         literals: LineLiterals,
         budget: Budget,
         is_enough: Callable[[int], bool],
@@ -88,13 +88,13 @@ class RuleTrials:
         """Take the rules and what searching is taken from.
 
         Args:
-            machine: the rules.
+            matcher: the rules.
             literals: of the source.
             budget: of searches.
             is_enough: says whether a rule for facts has matched as often as it counts.
             srun: lines carry task numbers.
         """
-        self._machine, self._budget, self._srun = machine, budget, srun
+        self._matcher, self._budget, self._srun = matcher, budget, srun
         self.literals = literals
         self._is_enough = is_enough
         self.trial_count = 0
@@ -114,7 +114,7 @@ class RuleTrials:
         self.trial_count += 1
         cleaned = clean(raw.decode("utf-8", "replace"), srun=self._srun)
         wanted = dict.fromkeys(
-            consumer for number in sorted(literals) for consumer in self._machine.consumers[number]
+            consumer for number in sorted(literals) for consumer in self._matcher.consumers[number]
         )
         return {
             consumer: self._try_rule(consumer, raw, cleaned, is_read=is_read) for consumer in wanted
@@ -135,7 +135,7 @@ class RuleTrials:
             if any(answer != VAIN for (kind, _), answer in answers.items() if kind in _FIGURES):
                 return NOTHING_KNOWN
             outcomes.append((answers, texts))
-        return build_verdict(self._machine, outcomes, literals, is_read=is_read)
+        return build_verdict(self._matcher, outcomes, literals, is_read=is_read)
 
     def is_so(
         self,
@@ -173,13 +173,13 @@ class RuleTrials:
 
         Only signatures may want it: whatever does not hold there leaves no trace.
         """
-        if not self._machine.is_of_signatures[number]:
+        if not self._matcher.is_of_signatures[number]:
             return False
         cleaned = clean(raw.decode("utf-8", "replace"), srun=self._srun)
         try:
             return all(
                 self._try_rule(wanted, raw, cleaned, is_read=True) == VAIN
-                for wanted in self._machine.consumers[number]
+                for wanted in self._matcher.consumers[number]
                 if hash(wanted) not in verdict.known_rules
             )
         except TimeoutError:
@@ -190,9 +190,9 @@ class RuleTrials:
         if kind in _FIGURES:
             return VAIN if is_read or self._has_no_figures(kind, index, raw) else UNSURE
         if kind == "signature":
-            return self._try_signature(self._machine.signatures[index], cleaned)
+            return self._try_signature(self._matcher.signatures[index], cleaned)
         if kind == "fact":
-            fact = self._machine.facts[index]
+            fact = self._matcher.facts[index]
             return VAIN if self._is_enough(index) else _extract_fact(fact, cleaned, self._budget)
         return UNSURE
 
@@ -201,7 +201,7 @@ class RuleTrials:
         view = View(raw, 0, 0, srun=self._srun)
         if kind == "generic":
             return _is_no_record(view.cleaned.text)
-        reader = self._machine.metrics[index]
+        reader = self._matcher.metrics[index]
         return reader.is_of_one_line and reader.read(view, self._budget) is None
 
     def _try_signature(self, rule: Signature, cleaned: Cleaned) -> object:
@@ -272,10 +272,10 @@ class UnitReader:
     """Reads units of one source without keeping anything."""
 
     def __init__(
-        self, machine: Matcher, literals: LineLiterals, budget: Budget, *, srun: bool
+        self, matcher: Matcher, literals: LineLiterals, budget: Budget, *, srun: bool
     ) -> None:
         """Take the rules, the literals of the source, and what searching is taken from."""
-        self._machine, self._budget, self._srun = machine, budget, srun
+        self._matcher, self._budget, self._srun = matcher, budget, srun
         self._literals = literals
         self.back_to = 0
         """Where the last record of several lines ended before the unit that was read last."""
@@ -315,7 +315,7 @@ class UnitReader:
 
     def _read_line(self, view: View, literals: set[int], read_until: int) -> "_ReadLine | None":
         """Read a line; None if anything but its figures counts there."""
-        consumers = {one for literal in literals for one in self._machine.consumers[literal]}
+        consumers = {one for literal in literals for one in self._matcher.consumers[literal]}
         kinds = {kind for kind, _ in consumers}
         if not kinds <= _OF_FIGURES | _OF_RULES or self._is_of_known_format(view, consumers):
             return None
@@ -327,7 +327,7 @@ class UnitReader:
 
     def _is_of_known_format(self, view: View, consumers: Iterable[Wanted]) -> bool:
         return any(
-            self._machine.metrics[index].read(view, self._budget) is not None
+            self._matcher.metrics[index].read(view, self._budget) is not None
             for kind, index in consumers
             if kind == "metric"
         )

@@ -1,8 +1,8 @@
 """Decide which layouts are those of metric lines.
 
 In: what stands on lines of unknown layout, one after the other. Out: those that are metric lines,
-as soon as it is certain. Not here: what stands on a line (`formats.generic`), what its loss is
-called (`formats.losses`).
+as soon as it is certain. Not here: what stands on a line (`formats.metric_line_parser`), what its
+loss is called (`formats.losses`).
 
 A layout is the line up to its last loss, with the numbers taken out. The first layout of a process
 that names a step, an iteration or an epoch beside the loss is a metric line; any other must come
@@ -15,7 +15,7 @@ from typing import Final
 
 from postmortem.core.findings import ProcessId
 from postmortem.core.names import EPOCH, EVAL_LOSS, LEARNING_RATE
-from postmortem.extraction.formats.generic import Found
+from postmortem.extraction.formats.metric_line_parser import Found
 
 _OFTEN: Final = 12
 """Times that the same line comes before it is a loss that stands still: no setting comes so often

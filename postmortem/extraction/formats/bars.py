@@ -4,9 +4,9 @@ In: the bytes behind a record; the draws of a bar; lines of unknown layout; the 
 and length of an epoch of one stream, in order. Out: the position of the bar where it is certain; of
 the draws at one position the last; the last draw of a Keras bar on its way, once the source has
 ended, if a figure of it is not finite or nothing else tells of the run; the step of the run, or NaN
-where it is not certain. Not here: what the metrics beside a bar are called (`formats.generic`,
-`patterns/formats`), finished bars of Keras (`patterns/formats/keras.yaml`), formats that say in
-their rule how they count (`formats.records`).
+where it is not certain. Not here: what the metrics beside a bar are called
+(`formats.metric_line_parser`, `patterns/formats`), finished bars of Keras
+(`patterns/formats/keras.yaml`), formats that say in their rule how they count (`formats.records`).
 
 `tqdm.write` clears the bar, prints the record and draws the bar again with its present position:
 the first bar behind a record is exact, the last one before it may lag behind (bars are drawn at

@@ -1,8 +1,8 @@
 """Records that are printed over several lines, a name and a value on each.
 
 In: the view of a line with a metric word. Out: `FigureBlock`: the same record written on one line,
-so that whoever reads metric lines reads it too (`formats.generic`), and where it ends. Not here:
-what the names mean (`formats.losses`, `formats.metric_pairs`), tables with a heading
+so that whoever reads metric lines reads it too (`formats.metric_line_parser`), and where it ends.
+Not here: what the names mean (`formats.losses`, `formats.metric_pairs`), tables with a heading
 (`formats.tables`).
 
 A box of stable-baselines3, a printed pandas Series, an indented JSON object and the `> name: value`

@@ -3,9 +3,9 @@
 In: text; a cleaned line of unknown layout, where its losses begin. Out: the figure, and the pieces
 of patterns that look for figures of any spelling; `Position`; what stands before a mapping of names
 to figures as Python prints it, which may name the place, and its items. Not here: the numbers of a
-line that a template leaves open (`formats.templates`), what the items are (`formats.generic`),
-dictionaries that a framework logs, which have rules of their own, the step of the run of one that
-is counted anew in each epoch (`formats.bars`).
+line that a template leaves open (`formats.templates`), what the items are
+(`formats.metric_line_parser`), dictionaries that a framework logs, which have rules of their own,
+the step of the run of one that is counted anew in each epoch (`formats.bars`).
 """
 
 import functools

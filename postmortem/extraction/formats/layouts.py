@@ -2,8 +2,8 @@
 
 In: a line that the generic reader has read, and what it has found there. Out: a `Layout`, or None
 if the line's numbers do not keep apart; `LearntFigures`, the figures of another line that the
-layout matches. Not here: reading such a line for the first time (`formats.generic`), what becomes
-of the figures (`formats.unknown`).
+layout matches. Not here: reading such a line for the first time (`formats.metric_line_parser`),
+what becomes of the figures (`formats.generic_reader`).
 
 The reader is a black box here: each number of the line is changed in turn, and what changes in the
 answer with it is what the number is. One that changes anything else stays a literal. Before a
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.findings import ProcessId
-from postmortem.extraction.formats.generic import Found, LineFigures, parse_metric_line
+from postmortem.extraction.formats.metric_line_parser import Found, LineFigures, parse_metric_line
 from postmortem.extraction.formats.templates import (
     FIGURE_KIND,
     GRAPH,

@@ -2,7 +2,7 @@
 
 In: a cleaned line in ASCII signs (`formats.figures`). Out: the same line, its figures behind their
 names; `PairLine`, where the line is made of a place, labels and names with figures, and of nothing
-else. Not here: what the figures are (`formats.generic`), lines that call a figure a loss
+else. Not here: what the figures are (`formats.metric_line_parser`), lines that call a figure a loss
 (`formats.losses`), whether such a line is a record, which it is once it has come again with other
 figures (`formats.acceptance`).
 

@@ -126,7 +126,7 @@ class RecordLists(NamedTuple):
         return self.ends or ((first, first), (last, last))
 
 
-class MetricReader:
+class FormatReader:
     """Reads the records of one format."""
 
     def __init__(self, format_: Format) -> None:

@@ -3,7 +3,7 @@
 In: a line that has been read, its parts. Out: `Template`, a bytes pattern of exactly that line with
 its numbers left open, and `skeleton`, what lines of one template have in common; `Number`s, for
 each the pattern of its spelling, and another number in its place. Not here: what the numbers mean
-(`formats.records`, `formats.generic`), where they go (`extraction`).
+(`formats.records`, `formats.metric_line_parser`), where they go (`extraction`).
 
 A template either matches a whole line, and then gives what the slow path would, or it does not
 match. A number in the prefix that tells the process is a field of the template: what it tells is

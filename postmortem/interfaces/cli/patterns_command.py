@@ -116,12 +116,12 @@ def _find_failing_line(case: Case) -> str:
 
 
 def _read_line(case: Case, number: int, source: int = 0) -> str:
-    found = read_lines_again(case.gathered.origins[source], [(number, number)])
+    found = read_lines_again(case.extract.origins[source], [(number, number)])
     return found[number].text if number in found else ""
 
 
 def _find_last_line(case: Case) -> str:
-    text = next((text for _, text in case.gathered.tails.values()), "")
+    text = next((text for _, text in case.extract.tails.values()), "")
     return next((line for line in reversed(text.split("\n")) if line.strip()), "")
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from postmortem.api import analyze
-from postmortem.extraction.formats.generic import parse_metric_line
+from postmortem.extraction.formats.metric_line_parser import parse_metric_line
 from postmortem.extraction.formats.metric_pairs import parse_metrics
 from tests.diagnosis.detectors.made_curves import found
 

@@ -40,7 +40,7 @@ LIST = (
 def shapes(log: str, dump: str = "") -> set[str]:
     """The shapes of the machine that a log and a dump give."""
     gathered = job.read([log.encode()], get_matcher(()), env_files=[dump.encode()] if dump else [])
-    return set(build_case(gathered, load()).shapes) & MACHINE
+    return set(build_case(gathered, load()).anomalies) & MACHINE
 
 
 @pytest.mark.parametrize(

@@ -89,4 +89,4 @@ def test_the_phase_of_a_failure(log: str, expected: str) -> None:
     """Frames before lines, inner before outer; a training record ends what was announced."""
     case = build_case(job.read([log.encode()], get_matcher(())), load())
     phases = {"oom-in-evaluation", "oom-in-loading", "oom-in-saving"}
-    assert phases & set(case.shapes) == ({expected} if expected else set())
+    assert phases & set(case.anomalies) == ({expected} if expected else set())

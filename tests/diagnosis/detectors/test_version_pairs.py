@@ -52,7 +52,7 @@ BETWEEN = FRAMES.format(first="torchvision", last="torch") + OPERATOR
 def test_pairs(log: str, dump: str, expected: set[str]) -> None:
     """A pair that does not fit counts where the error stands between the two."""
     gathered = job.read([log.encode()], get_matcher(()), env_files=[dump.encode()] if dump else [])
-    shapes = build_case(gathered, load()).shapes
+    shapes = build_case(gathered, load()).anomalies
     assert set(shapes) & {UNFIT, AT_FAILURE} == expected
     if expected:
         assert "torchvision 0.20.0" in shapes[UNFIT].message.text("zh")

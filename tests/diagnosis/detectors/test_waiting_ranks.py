@@ -119,7 +119,7 @@ def test_a_stuck_rank_is_met_by_its_device() -> None:
     """Its code came to the right place, unlike that of a rank that never came."""
     dumps = [dump(0, 3, work(4), ranks=(0, 1, 2)), *(dump(rank, 4, work(5)) for rank in (1, 2))]
     (found,) = detect_waiting_ranks(Observed(rank_dumps=dumps))
-    run = replace(case(), shapes={found.id: found})
+    run = replace(case(), anomalies={found.id: found})
     extra = collect_captures((), run)
     told = select_fixes("distributed.nccl-timeout", run, load(), extra=extra)
     assert [fix.id for fix in told[:2]] == [

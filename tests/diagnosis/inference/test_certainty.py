@@ -5,7 +5,7 @@ from typing import Final
 import pytest
 
 import postmortem
-from postmortem.diagnosis.inference.certainty import agreed_status, is_rivalled, share_rest
+from postmortem.diagnosis.inference.certainty import is_rivalled, reconcile_status, share_rest
 from postmortem.diagnosis.inference.ranking import RankedCause
 
 _DIVERGING: Final = (2.5, 2.1, 1.8, 1.6, 1.5, 1.4, 3.0, 9.0, 40.0, 300.0, 4e3, 9e4, 8e5, 9e6, 3e7)
@@ -25,7 +25,7 @@ _DIVERGING: Final = (2.5, 2.1, 1.8, 1.6, 1.5, 1.4, 3.0, 9.0, 40.0, 300.0, 4e3, 9
 )
 def test_the_word_fits_the_number(asked: str, probability: float, status: str) -> None:
     """No hypothesis is nearly certain, and nothing unlikely is supported."""
-    assert agreed_status(asked, probability) == status
+    assert reconcile_status(asked, probability) == status
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_no_report_contradicts_itself(norms: tuple[float, ...]) -> None:
     first, *others = report.causes
     assert others
     assert sum(one.probability for one in others) <= 1 - first.probability + 1e-9
-    assert agreed_status(report.verdict.status, first.probability) == report.verdict.status
+    assert reconcile_status(report.verdict.status, first.probability) == report.verdict.status
 
 
 _LOADED: Final = "epoch 1 loss 0.9\nepoch 2 loss 0.8\nepoch 3 loss 0.7\n"

@@ -4,7 +4,7 @@ import pytest
 
 from postmortem.core.findings import NOWHERE
 from postmortem.extraction.formats.acceptance import Acceptance
-from postmortem.extraction.formats.generic import Found, parse_metric_line
+from postmortem.extraction.formats.metric_line_parser import Found, parse_metric_line
 
 
 def found(text: str, line: int) -> Found:

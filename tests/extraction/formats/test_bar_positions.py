@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from postmortem.extraction.formats.unknown import BarPositions
+from postmortem.extraction.formats.generic_reader import BarPositions
 
 
 @pytest.mark.parametrize(

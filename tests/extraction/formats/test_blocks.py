@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postmortem.extraction.formats.blocks import parse_entry, read_block
-from postmortem.extraction.formats.generic import parse_metric_line
+from postmortem.extraction.formats.metric_line_parser import parse_metric_line
 from postmortem.reading.windows import View
 
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from postmortem.core import resources
 from postmortem.core.findings import NOWHERE, ProcessId
-from postmortem.extraction.formats import generic
+from postmortem.extraction.formats import metric_line_parser
+from postmortem.extraction.formats.generic_reader import GenericReader
 from postmortem.extraction.formats.records import Record
-from postmortem.extraction.formats.unknown import GenericReader
 
 NAN = math.nan
 
@@ -881,11 +881,13 @@ def test_no_figure_stands_where_none_may(monkeypatch: pytest.MonkeyPatch) -> Non
         line
         for log in resources.find_folder("sample_logs").rglob("*.log")
         for line in log.read_text("utf-8", "replace").splitlines()
-        if len(line) < 1000 and not generic.MAY_HOLD_VALUE.search(line)
+        if len(line) < 1000 and not metric_line_parser.MAY_HOLD_VALUE.search(line)
     }
-    monkeypatch.setattr(generic, "MAY_HOLD_VALUE", re.compile(""))
+    monkeypatch.setattr(metric_line_parser, "MAY_HOLD_VALUE", re.compile(""))
     assert len(passed_over) > 4000
-    assert [line for line in passed_over if generic.parse_metric_line(line) is not None] == []
+    assert [
+        line for line in passed_over if metric_line_parser.parse_metric_line(line) is not None
+    ] == []
 
 
 @pytest.mark.parametrize(

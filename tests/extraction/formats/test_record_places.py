@@ -3,7 +3,7 @@
 import pytest
 
 from postmortem import pipeline
-from postmortem.extraction.formats.records import MetricReader
+from postmortem.extraction.formats.records import FormatReader
 from postmortem.reading.windows import View
 from postmortem.rules.engine import Pattern
 
@@ -13,7 +13,7 @@ TRAINER = next(
 FIRST = "{'loss': 2.31, 'part_001': 0.50, 'eval_runtime': 3.3, 'epoch': 0.1}"
 
 
-def values(reader: MetricReader, text: str) -> list[tuple[str, float]] | None:
+def values(reader: FormatReader, text: str) -> list[tuple[str, float]] | None:
     """What a reader reads on a line."""
     record = reader.read(View(text.encode() + b"\n", 0, 1, srun=False))
     return None if record is None else record.values
@@ -44,16 +44,16 @@ def test_a_line_like_another_is_read_as_it_would_be_alone(
     text: str, read: list[tuple[str, float]] | None
 ) -> None:
     """Whatever was read before."""
-    reader = MetricReader(TRAINER)
+    reader = FormatReader(TRAINER)
     values(reader, FIRST)
-    assert values(reader, text) == values(MetricReader(TRAINER), text) == read
+    assert values(reader, text) == values(FormatReader(TRAINER), text) == read
 
 
 def test_a_line_that_differs_in_digits_alone_is_not_searched(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of a thousand such lines one is."""
-    reader, searched = MetricReader(TRAINER), list[str]()
+    reader, searched = FormatReader(TRAINER), list[str]()
     pattern = TRAINER.pattern()
 
     def search(_: Pattern, text: str, *rest: object) -> object:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postmortem.core.findings import NOWHERE, ProcessId
-from postmortem.extraction.formats.records import EPOCHS, MetricReader, Record
+from postmortem.extraction.formats.records import EPOCHS, FormatReader, Record
 from postmortem.extraction.formats.templates import PLACES, Template
 from postmortem.pipeline import get_matcher
 from postmortem.reading.windows import View
@@ -22,7 +22,7 @@ NAN, INF = math.nan, math.inf
 
 
 @cache
-def readers() -> dict[str, MetricReader]:
+def readers() -> dict[str, FormatReader]:
     """All metric formats of the knowledge base."""
     return {reader.format.id: reader for reader in get_matcher(()).metrics}
 

@@ -1,8 +1,8 @@
 """Read the figures on metric lines of plain PyTorch scripts, whatever their layout.
 
 In: a cleaned line with a metric word in it. Out: `LineFigures`: what may be a record, and the bar
-that carries it. Not here: whether it is one, which takes several lines (`formats.unknown`); formats
-that have a rule of their own: their lines never come here.
+that carries it. Not here: whether it is one, which takes several lines (`formats.generic_reader`);
+formats that have a rule of their own: their lines never come here.
 """
 
 import math

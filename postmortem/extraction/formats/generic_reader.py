@@ -3,7 +3,7 @@
 In: cleaned lines with a metric word in them, or draws of bars with metrics, one after the other;
 lines that a learnt template has matched. Out: a `Record`, once the line's layout is known to be a
 metric line; for bars one for each position, the last that was drawn there, once the bar has left
-it. Not here: the figures on a line (`formats.generic`), which layouts are metric lines
+it. Not here: the figures on a line (`formats.metric_line_parser`), which layouts are metric lines
 (`formats.acceptance`), which loss is the process's own (`formats.losses`), learning templates
 (`formats.layouts`), the draws themselves (`formats.bars`).
 
@@ -19,9 +19,14 @@ from postmortem.core.findings import ProcessId
 from postmortem.core.names import LOSS
 from postmortem.extraction.formats.acceptance import Acceptance
 from postmortem.extraction.formats.bars import Draw, Redraws, StepCounting
-from postmortem.extraction.formats.generic import BAR_END, Found, LineFigures, parse_metric_line
 from postmortem.extraction.formats.layouts import Layout, LearntFigures
 from postmortem.extraction.formats.losses import LossOwners
+from postmortem.extraction.formats.metric_line_parser import (
+    BAR_END,
+    Found,
+    LineFigures,
+    parse_metric_line,
+)
 from postmortem.extraction.formats.records import Record
 
 if TYPE_CHECKING:
