@@ -103,48 +103,56 @@ def build_case(
 def _build_attempt(
     extract: Extract,
     begins: Mapping[int, int],
-    ends: Collection[float],
+    other_last_epochs: Collection[float],
     knowledge: KnowledgeBase,
     open_curve_model: Callable[[], CurveModel] | None,
 ) -> Case:
-    """Bring what was gathered of one attempt into order; `ends` are the others' last epochs."""
-    about = select_sources_by_type(extract, "environment", "scheduler")
-    handed_on, seen = _collect_own_findings(extract, knowledge)
-    attempt = _select_attempt(extract, begins, seen, handed_on)
-    apart = _find_clock_skews(attempt)
-    clock = _build_clock(extract, seen, _find_sources_needing_times(attempt, knowledge), apart)
+    """Bring what was read of one attempt into order.
+
+    First its anomalies, then what ended nothing, the failures in order, the outcome, and last the
+    anomalies that depend on the outcome.
+    """
+    dump_sources = select_sources_by_type(extract, "environment", "scheduler")
+    forwarded, seen = _collect_own_findings(extract, knowledge)
+    attempt = _select_attempt(extract, begins, seen, forwarded)
+    clock_skews = _find_clock_skews(attempt)
+    clock = _build_clock(
+        extract, seen, _find_sources_needing_times(attempt, knowledge), clock_skews
+    )
     observed = build_observed(extract, attempt.seen, attempt.begins, knowledge)
     known = registry.detect_anomalies(observed)
-    known |= find_reached_plan(attempt.extract, ends)
+    known |= find_reached_plan(attempt.extract, other_last_epochs)
     rules = knowledge.by_id
     closing = known.get("closing-words")
     tracebacks = [traceback for traceback, _ in attempt.tracebacks]
-    ends = find_completion_notices(attempt.seen, tracebacks, rules, observed, closing)
-    passed = find_nonfatal(attempt.seen, attempt.tracebacks, extract, rules, known, ends)
-    outlived = SurvivedErrors(
+    completion_lines = find_completion_notices(attempt.seen, tracebacks, rules, observed, closing)
+    nonfatal_places = find_nonfatal(
+        attempt.seen, attempt.tracebacks, extract, rules, known, completion_lines
+    )
+    survived = SurvivedErrors(
         attempt.tracebacks,
         attempt.seen,
         rules,
         extract,
-        passed,
+        nonfatal_places,
         None if closing is None else (closing.source, closing.line),
-        ends,
+        completion_lines,
     )
-    left = _drop_survived_tracebacks(outlived, attempt)
-    known |= _find_handled_error(outlived, attempt)
-    ended_by = _list_failures(left, about, knowledge, clock)
-    spoken = None if ended_by else _find_final_error(attempt)
-    if spoken is not None:
-        ended_by = [failures.build_from_traceback(spoken.traceback)]
+    unsurvived = _drop_survived_tracebacks(survived, attempt)
+    known |= _find_handled_error(survived, attempt)
+    ended_by = _list_failures(unsurvived, dump_sources, knowledge, clock)
+    final_error = None if ended_by else _find_final_error(attempt)
+    if final_error is not None:
+        ended_by = [failures.build_from_traceback(final_error.traceback)]
     first = ended_by[0] if ended_by else None
-    is_over = spoken is None or spoken.is_end
-    counted = _drop_nonfatal_findings(left, passed)
-    outcome = _infer_outcome(attempt, counted, ended_by, known) if is_over else "unknown"
+    is_over = final_error is None or final_error.is_end
+    fatal_findings = _drop_nonfatal_findings(unsurvived, nonfatal_places)
+    outcome = _infer_outcome(attempt, fatal_findings, ended_by, known) if is_over else "unknown"
     return Case(
         events=tuple(
-            build_occurrences(seen, knowledge.by_id, first, extract, clock, about, outlived)
+            build_occurrences(seen, knowledge.by_id, first, extract, clock, dump_sources, survived)
         ),
-        tracebacks=_list_unsurvived_tracebacks(left),
+        tracebacks=_list_unsurvived_tracebacks(unsurvived),
         anomalies=registry.add_outcome_anomalies(
             observed, known, outcome, open_curve_model, was_stopped=_was_stopped(outcome, first)
         ),
@@ -154,7 +162,7 @@ def _build_attempt(
         outcome=outcome,
         first=first,
         begins=attempt.begins,
-        skews=apart,
+        skews=clock_skews,
         anomaly_types=knowledge.anomalies,
         extract=extract,
     )

@@ -144,7 +144,6 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     standstill.detect_wait_at_start,
     stacks.detect_stack_outlier,
     progress_lines.detect_counting_lines,
-    scores.detect_output_collapse,
     ending.detect_last_step,
     planned_end.detect_planned_end,
     closing.detect_after_last_record,
