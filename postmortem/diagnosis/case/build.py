@@ -26,7 +26,7 @@ from postmortem.diagnosis.case.survived_errors import SurvivedErrors, is_outlive
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.detectors import registry
 from postmortem.diagnosis.detectors.boosted_trees import CurveModel
-from postmortem.diagnosis.detectors.observed import Anomaly, build_observed
+from postmortem.diagnosis.detectors.observed import Anomaly, Observed, build_observed
 from postmortem.extraction.extract import (
     Extract,
     Sighting,
@@ -34,7 +34,7 @@ from postmortem.extraction.extract import (
     select_sources_by_type,
 )
 from postmortem.extraction.facts.fact_store import build_environment
-from postmortem.rules.base import KnowledgeBase
+from postmortem.rules.base import KnowledgeBase, Signature
 
 _MOST_TEXT: Final = 200
 """Characters of an error that is quoted."""
@@ -122,22 +122,7 @@ def _build_attempt(
     observed = build_observed(extract, attempt.seen, attempt.begins, knowledge)
     known = registry.detect_anomalies(observed)
     known |= find_reached_plan(attempt.extract, other_last_epochs)
-    rules = knowledge.by_id
-    closing = known.get("closing-words")
-    tracebacks = [traceback for traceback, _ in attempt.tracebacks]
-    completion_lines = find_completion_notices(attempt.seen, tracebacks, rules, observed, closing)
-    nonfatal_places = find_nonfatal(
-        attempt.seen, attempt.tracebacks, extract, rules, known, completion_lines
-    )
-    survived = SurvivedErrors(
-        attempt.tracebacks,
-        attempt.seen,
-        rules,
-        extract,
-        nonfatal_places,
-        None if closing is None else (closing.source, closing.line),
-        completion_lines,
-    )
+    survived, nonfatal_places = _find_survived(attempt, observed, known, knowledge.by_id)
     unsurvived = _drop_survived_tracebacks(survived, attempt)
     known |= _find_handled_error(survived, attempt)
     ended_by = _list_failures(unsurvived, dump_sources, knowledge, clock)
@@ -166,6 +151,31 @@ def _build_attempt(
         anomaly_types=knowledge.anomalies,
         extract=extract,
     )
+
+
+def _find_survived(
+    attempt: _Attempt,
+    observed: Observed,
+    known: Mapping[str, Anomaly],
+    rules: Mapping[str, Signature],
+) -> tuple[SurvivedErrors, frozenset[tuple[int, int]]]:
+    """Find the errors that the run survived, and the places of the findings that ended nothing."""
+    closing, extract = known.get("closing-words"), attempt.extract
+    tracebacks = [traceback for traceback, _ in attempt.tracebacks]
+    completion_lines = find_completion_notices(attempt.seen, tracebacks, rules, observed, closing)
+    nonfatal_places = find_nonfatal(
+        attempt.seen, attempt.tracebacks, extract, rules, known, completion_lines
+    )
+    survived = SurvivedErrors(
+        attempt.tracebacks,
+        attempt.seen,
+        rules,
+        extract,
+        nonfatal_places,
+        None if closing is None else (closing.source, closing.line),
+        completion_lines,
+    )
+    return survived, nonfatal_places
 
 
 def _was_stopped(outcome: str, first: failures.Failure | None) -> bool:
