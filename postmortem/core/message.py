@@ -60,6 +60,10 @@ class Message(NamedTuple):
         """Give the sentence in English."""
         return self.text("en")
 
+    def __repr__(self) -> str:
+        """Show both wordings, whether or not the Chinese has been looked up."""
+        return f"Message({self.en!r}, {self.zh!r}, {dict(self.values)!r})"
+
     def __bool__(self) -> bool:
         """Say whether there is anything in it."""
         return bool(self.en or self.own_zh)
