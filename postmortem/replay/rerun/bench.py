@@ -173,8 +173,9 @@ def restore_random(states: Mapping[str, Any], prefix: str, device: Any) -> None:
     """Set the random generators as they were before a forward pass."""
     if f"{prefix}/torch" in states:
         torch.set_rng_state(states[f"{prefix}/torch"].to(torch.uint8))
-    if device.type == "cuda" and f"{prefix}/cuda:0" in states:
-        torch.cuda.set_rng_state(states[f"{prefix}/cuda:0"].to(torch.uint8), device)
+    if device.type == "cuda":
+        for key in (key for key in states if key.startswith(f"{prefix}/cuda:")):
+            torch.cuda.set_rng_state(states[key].to(torch.uint8), device)
     if f"{prefix}/python" in states:
         words = tuple(int(word) for word in states[f"{prefix}/python"])
         random.setstate((3, words, None))
