@@ -24,7 +24,7 @@ from postmortem.replay.rerun.batches import (
 )
 from postmortem.replay.rerun.bench import HALVES, Bench
 from postmortem.replay.rerun.nonfinite_values import UNSAFE, Operation, Peaks, Watch, measure_peaks
-from postmortem.replay.rerun.regime import MicroPlace, Regime, WindowRun
+from postmortem.replay.rerun.regime import FAILING, MicroPlace, Regime, WindowRun, find_jump
 from postmortem.replay.rerun.running import AS_RECORDED, run, run_pass
 
 Fails = Callable[[Sequence[int]], bool | None]
@@ -79,7 +79,6 @@ def find_single_culprit(size: int, fails: Fails) -> list[int] | None:
     return part
 
 
-_JUMP: Final = 3.0
 HERE: Final = Regime(is_short=True)
 
 
@@ -88,10 +87,10 @@ class BaselineRun:
     """A window that was run as recorded, and what was seen in it."""
 
     bench: Bench
-    recorded: WindowRun
-    again: WindowRun | None = None
+    first_rerun: WindowRun
+    second_rerun: WindowRun | None = None
     place: MicroPlace | None = None
-    """Where it failed."""
+    """Where the first rerun failed."""
     peaks: Peaks | None = None
     operation: Operation | None = None
     weights: list[inspecting.BadWeights] = field(default_factory=list)
@@ -108,20 +107,44 @@ class BaselineRun:
 
     @property
     def is_reproduced(self) -> bool:
-        """Say whether it failed twice, in the same way and at the same place.
+        """Say whether both reruns failed in the same way, where the recorded run did.
 
         On a GPU sums may be added in another order: a divergence may come a step sooner.
         """
-        one, two = self.recorded.failed_at, self.again.failed_at if self.again else None
-        if self.again is None or one is None or two is None:
+        return self.is_repeated and self.is_at_recorded_place
+
+    @property
+    def is_repeated(self) -> bool:
+        """Say whether both reruns failed in the same way, at most one step apart."""
+        one, two = (
+            self.first_rerun.nonfinite_at,
+            self.second_rerun.nonfinite_at if self.second_rerun else None,
+        )
+        if self.second_rerun is None or one is None or two is None:
             return False
-        return abs(one.step - two.step) <= 1 and self.recorded.bad == self.again.bad
+        return abs(one.step - two.step) <= 1 and self.first_rerun.bad == self.second_rerun.bad
+
+    @property
+    def is_at_recorded_place(self) -> bool:
+        """Say whether the first rerun failed at most one step from where the recorded run did.
+
+        A capsule that was asked for names no step: there, a loss that was recorded as finite shows
+        that it did not fail.
+        """
+        place, manifest = self.place, self.bench.manifest
+        if place is None:
+            return False
+        step = self.bench.steps[place.step]
+        if manifest.reason.kind != "asked":
+            return abs(step.step - manifest.reason.step) <= 1
+        loss = step.micro_batches[place.micro].loss
+        return self.first_rerun.bad != "loss" or loss is None or not math.isfinite(loss)
 
     @property
     def fails_at_once(self) -> bool:
         """Say whether it fails in the first step, before any update."""
         is_first = self.place is not None and self.place.step == 0
-        return is_first and self.recorded.bad != "weights"
+        return is_first and self.first_rerun.bad != "weights"
 
     def get_batch(self) -> Any:
         """Give the batch at which it failed."""
@@ -129,18 +152,18 @@ class BaselineRun:
 
 
 def is_same_run(first: WindowRun, second: WindowRun) -> bool:
-    """Say whether two runs are the same, number for number."""
-    return first.failed_at == second.failed_at and [repr(step.losses) for step in first.steps] == [
-        repr(step.losses) for step in second.steps
-    ]
+    """Say whether two runs end alike, and have the same losses, number for number."""
+    return first.nonfinite_at == second.nonfinite_at and [
+        repr(step.losses) for step in first.steps
+    ] == [repr(step.losses) for step in second.steps]
 
 
 def run_baseline(bench: Bench) -> BaselineRun:
     """Run the window twice as recorded, and look at the place where it fails."""
     baseline = BaselineRun(bench, run(bench))
-    baseline.place = baseline.recorded.failed_at
-    if not baseline.recorded.error:
-        baseline.again = run(bench, keep_at=baseline.place.step if baseline.place else None)
+    baseline.place = baseline.first_rerun.nonfinite_at
+    if not baseline.first_rerun.error:
+        baseline.second_rerun = run(bench, keep_at=baseline.place.step if baseline.place else None)
     baseline.weights = inspecting.find_bad_weights(bench.start)
     if baseline.place is None:
         baseline.peaks = measure_peaks(bench, _get_last_place(bench), AS_RECORDED)
@@ -203,6 +226,8 @@ def find_culprits(baseline: BaselineRun) -> None:
         if found:
             baseline.culprit_place, baseline.culprits = MicroPlace(step, 0), found
             return
+        if found is None:
+            baseline.culprits = None
 
 
 def _find_failing_samples(baseline: BaselineRun, place: MicroPlace) -> list[int] | None:
@@ -212,7 +237,7 @@ def _find_failing_samples(baseline: BaselineRun, place: MicroPlace) -> list[int]
         return []
     batch = bench.get_batch(place)
     run(bench, HERE, until=place)
-    scale = baseline.recorded.steps[-1].scale or 1.0
+    scale = baseline.first_rerun.steps[-1].scale or 1.0
 
     def fails(samples: Sequence[int]) -> bool | None:
         if bench.is_half_spent:
@@ -236,12 +261,8 @@ def _find_failing_samples(baseline: BaselineRun, place: MicroPlace) -> list[int]
 
 def find_loss_jump(baseline: BaselineRun) -> MicroPlace | None:
     """Find the step, before the failure, at which the loss first leaves its course."""
-    losses = baseline.recorded.finite_losses
-    for number in range(1, len(losses)):
-        before = sorted(abs(loss) for loss in losses[:number])
-        if abs(losses[number]) > _JUMP * max(before[len(before) // 2], 1e-2):
-            return MicroPlace(number, 0)
-    return None
+    number = find_jump(baseline.first_rerun.finite_losses)
+    return MicroPlace(number, 0) if number is not None else None
 
 
 def _find_earlier_culprit(baseline: BaselineRun, place: MicroPlace) -> list[int] | None:
@@ -255,9 +276,8 @@ def _find_earlier_culprit(baseline: BaselineRun, place: MicroPlace) -> list[int]
     def fails(samples: Sequence[int]) -> bool | None:
         if bench.is_half_spent:
             return None
-        return (
-            run(bench, Regime(change_batch=build_sample_filter(place, samples))).outcome != "finite"
-        )
+        outcome = run(bench, Regime(change_batch=build_sample_filter(place, samples))).outcome
+        return None if outcome in {"error", "stopped"} else outcome in FAILING
 
     found = find_single_culprit(size, fails)
     if found:
@@ -282,7 +302,7 @@ def collect_observations(
     baseline: BaselineRun, runs: Mapping[str, WindowRun], wide_peak: float
 ) -> frozenset[str]:
     """Give all that was seen."""
-    words = {f"{name}:{run.outcome}" for name, run in runs.items() if not run.stopped}
+    words = {f"{name}:{run.outcome}" for name, run in runs.items()}
     words |= {
         *_inspect_run(baseline),
         *_inspect_window(baseline),
@@ -310,11 +330,11 @@ def _infer_observations(words: set[str]) -> Iterator[str]:
 
 
 def _inspect_run(baseline: BaselineRun) -> Iterator[str]:
-    run, operation = baseline.recorded, baseline.operation.name if baseline.operation else ""
+    run, operation = baseline.first_rerun, baseline.operation.name if baseline.operation else ""
     if baseline.is_reproduced:
-        yield "failed"
-    if baseline.again is not None and is_same_run(run, baseline.again):
-        yield "exact"
+        yield "reproduced"
+    if baseline.second_rerun is not None and is_same_run(run, baseline.second_rerun):
+        yield "reruns-equal"
     if run.bad:
         yield f"bad-{run.bad}"
     yield "climbs" if run.climbs else "no-climb"

@@ -20,7 +20,7 @@ from postmortem.replay.rerun.batches import (
     select_samples,
 )
 from postmortem.replay.rerun.nonfinite_values import UNSAFE, Guarded
-from postmortem.replay.rerun.regime import MicroPlace, Regime
+from postmortem.replay.rerun.regime import FAILING, MicroPlace, Regime
 
 _WIDE: Final = say("it was computed in float32 already")
 _NOT_HALF: Final = say("it was not computed in float16")
@@ -89,7 +89,7 @@ def _require_updates(baseline: BaselineRun, regime: Regime) -> Applied:
     """Change how weights are updated only where the failure hangs on updates."""
     if baseline.fails_at_once:
         return _FIRST_STEP
-    if "rate-0" in baseline.runs and baseline.runs["rate-0"].outcome != "finite":
+    if "rate-0" in baseline.runs and baseline.runs["rate-0"].outcome in FAILING:
         return _ANYWAY
     return regime if baseline.bench.can_step else _NO_OPTIMIZER
 

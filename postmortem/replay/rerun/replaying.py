@@ -129,7 +129,7 @@ def _select_device(requested: str) -> str:
 
 def _build_replayed(baseline: BaselineRun) -> Replayed[Message]:
     bench = baseline.bench
-    faith = compare_losses(bench, baseline.recorded)
+    faith = compare_losses(bench, baseline.first_rerun)
     wide = _measure_wide_peaks(baseline)
     tried = _run_trials(baseline) if baseline.place is not None else Trials((), {}, is_short=False)
     seen_words = collect_observations(baseline, tried.runs, wide.greatest if wide else 0.0)
@@ -174,14 +174,14 @@ def _measure_wide_peaks(baseline: BaselineRun) -> Peaks | None:
     ):
         return None
     ran = run(bench, _WIDE, until=place)
-    peaks = measure_peaks(bench, place, _WIDE) if not ran.error else None
+    peaks = measure_peaks(bench, place, _WIDE) if ran.outcome not in {"error", "stopped"} else None
     return peaks if peaks is not None and not peaks.error else None
 
 
 def _build_baseline_trials(baseline: BaselineRun) -> list[ReplayTrial[Message]]:
-    found = [_build_trial("as-recorded", words.AS_RECORDED, baseline.recorded)]
-    if baseline.again is not None:
-        found.append(_build_trial("again", words.AGAIN, baseline.again))
+    found = [_build_trial("as-recorded", words.AS_RECORDED, baseline.first_rerun)]
+    if baseline.second_rerun is not None:
+        found.append(_build_trial("again", words.AGAIN, baseline.second_rerun))
     return found
 
 
@@ -209,9 +209,12 @@ def _try(
     bench = baseline.bench
     if lacking := _describe_lacking_memory(bench.capsule, regime, bench.memory):
         return ReplayTrial(experiment.id, experiment.title, "skipped", lacking), None
-    steps = 1 if regime.is_short else len(baseline.recorded.steps)
-    whole = min(baseline.recorded.seconds, baseline.again.seconds if baseline.again else math.inf)
-    likely = whole / max(1, len(baseline.recorded.steps)) * steps * _SPARE + 0.01
+    steps = 1 if regime.is_short else len(baseline.first_rerun.steps)
+    whole = min(
+        baseline.first_rerun.seconds,
+        baseline.second_rerun.seconds if baseline.second_rerun else math.inf,
+    )
+    likely = whole / max(1, len(baseline.first_rerun.steps)) * steps * _SPARE + 0.01
     if likely > bench.left:
         reason = say(
             "it takes about {needed:.0f} s, {left:.0f} s are left",
@@ -244,7 +247,7 @@ def _describe_lacking_memory(capsule: Capsule, regime: Regime, allowed: float) -
 
 def _build_trial(id_: str, title: Message, ran: WindowRun) -> ReplayTrial[Message]:
     losses = tuple(step.loss for step in ran.steps)
-    outcome = "skipped" if ran.stopped else ran.outcome
+    outcome = {"stopped": "skipped", "error": "failed"}.get(ran.outcome, ran.outcome)
     return ReplayTrial(
         id_,
         title,
