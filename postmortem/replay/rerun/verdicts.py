@@ -1,8 +1,8 @@
-"""Derive verdicts from a replay's observations (`verdicts.yaml`), and evidence from them.
+"""Judge causes by a replay's observations (`verdicts.yaml`); weigh the verdicts for the ranking.
 
-In: observations; a `Replayed`. Out: a verdict for each cause; pairs for `rank(extra=…)`, the same
-value with titles. Not here: observing (`rerun.baseline_run`), weighing. No torch: the pipeline
-imports this.
+In: observations; a `Replayed`. Out: a verdict for each cause (`judge_causes`); pairs for
+`rank(extra=…)` (`iter_evidence`); the same value with titles for a report (`fill_titles`). Not
+here: observing (`rerun.baseline_run`), ranking. No torch: the pipeline imports this.
 
 At most one cause is confirmed, the narrowest first: a poisoned sample also stays finite in float32,
 a broken weight also at a lower rate. A row holds if all its words were observed; a missing one
