@@ -56,9 +56,9 @@ def run_pipeline(
         UsageError: there is no such attempt.
     """
     folders = tuple(Path(folder) for folder in patterns)
-    machine, chosen = get_matcher(folders), open_model(model)
-    gathered = read(paths, machine, helpers=ParallelReaders(workers, folders), **given)
-    return judge(gathered, machine.knowledge, chosen, replayed, attempt)
+    matcher, chosen = get_matcher(folders), open_model(model)
+    gathered = read(paths, matcher, helpers=ParallelReaders(workers, folders), **given)
+    return judge(gathered, matcher.knowledge, chosen, replayed, attempt)
 
 
 def judge(
@@ -108,7 +108,7 @@ def open_model(model: str | Path | None) -> TextModel | None:
 
 @functools.lru_cache(maxsize=4)
 def get_matcher(patterns: tuple[Path, ...]) -> Matcher:
-    """Build the matching machine once per set of pattern folders."""
+    """Build the matcher once per set of pattern folders."""
     with _stop_garbage_collection():
         return Matcher(load(patterns))
 

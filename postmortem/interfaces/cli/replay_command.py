@@ -68,12 +68,12 @@ def _format_all_snippets(fix: FixRule, language: str) -> str:
 
 def _format_snippets_for_log(log: str, language: str) -> str:
     """Give the lines for the framework of a log; of one without a recorder, those of all."""
-    machine = get_matcher(())
-    case = build_case(read([log], machine), machine.knowledge)
-    fixes = select_fixes(get_id(Trait.NONFINITE_UNEXPLAINED), case, machine.knowledge)
+    matcher = get_matcher(())
+    case = build_case(read([log], matcher), matcher.knowledge)
+    fixes = select_fixes(get_id(Trait.NONFINITE_UNEXPLAINED), case, matcher.knowledge)
     snippet = next((fix.snippet.text(language) for fix in fixes if fix.id == _FIX), "")
     return snippet.rstrip() or _format_all_snippets(
-        _find_recording_fix(machine.knowledge), language
+        _find_recording_fix(matcher.knowledge), language
     )
 
 

@@ -40,7 +40,7 @@ class Regime:
     rate: float = 1.0
     """Factor of the learning rate; 0: the weights stay."""
     max_norm: float | None = None
-    is_short: bool = False
+    failing_step_only: bool = False
     """Only the failing step is run, in the state before it."""
     attention: str | None = None
     trainable_float32: bool = False
@@ -50,6 +50,9 @@ class Regime:
     """Takes where it is and a batch, gives another; None leaves the micro-batch out."""
     guard: Callable[[], Any] | None = None
     """Gives a context in which forward and backward are run."""
+
+
+AS_RECORDED: Final = Regime()
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -68,7 +71,7 @@ class StepRun:
     losses: tuple[float, ...]
     grad_norm: float | None
     bad: str = ""
-    """loss | gradient | weights | empty: what was not finite first."""
+    """What was not finite first: loss | gradient | weights, or "" where all was finite."""
     bad_micro: int = 0
     scale: float | None = None
 

@@ -97,8 +97,8 @@ def _compute_difference(recorded: float, loss: float) -> float:
     return abs(recorded - loss) / max(abs(recorded), abs(loss), LOSS_FLOOR)
 
 
-AS_RECORDED: Final = say("as recorded")
-AGAIN: Final = say("as recorded, once more")
+AS_RECORDED_TITLE: Final = say("as recorded")
+AGAIN_TITLE: Final = say("as recorded, once more")
 _REASONS: Final = {
     "nonfinite-loss": say("the loss was not finite"),
     "nonfinite-gradient": say("the gradients were not finite"),
