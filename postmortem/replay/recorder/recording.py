@@ -2,7 +2,7 @@
 
 In: the events of a loop: a batch, a loss, a step, from hooks of the model, the loss and the
 optimiser. Out: a capsule in a folder; how the hooks are removed. Not here: attaching it to a loop
-(`recorder.loop`, the attachments), what a capsule says (`recorder.manifests`).
+(`recorder.loop`, the attachments), what a capsule says (`recorder.capsule_content`).
 
 It never raises into the training: an error is reported once, and the recording ends.
 """
@@ -20,7 +20,7 @@ import torch
 
 from postmortem.replay.capsule.manifest import Clipping, LossRecipe, Reason
 from postmortem.replay.capsule.writing import write_capsule
-from postmortem.replay.recorder.manifests import RunDetails, build_capsule
+from postmortem.replay.recorder.capsule_content import RunDetails, build_content
 from postmortem.replay.recorder.recipes import TARGET, Criterion, build_model_recipe
 from postmortem.replay.recorder.recorded_state import to_host
 from postmortem.replay.recorder.tape import Tape
@@ -280,7 +280,9 @@ class Recording:
         """Write it, unless another process is to: each has the same weights, and its own batch."""
         if self.options.rank and reason.kind not in {"nonfinite-loss", "exception"}:
             return None
-        manifest, tensors = build_capsule(self.tape, self._about(), reason, self.options.most_bytes)
+        manifest, tensors = build_content(
+            self.tape, self._describe_run(), reason, self.options.most_bytes
+        )
         process = f"-rank{self.options.rank}" if self.options.ranks > 1 else ""
         name = f"step{reason.step}-{reason.kind}{process}.capsule"
         path = write_capsule(Path(self.options.folder) / name, manifest, tensors)
@@ -296,7 +298,7 @@ class Recording:
         )
         return path
 
-    def _about(self) -> RunDetails:
+    def _describe_run(self) -> RunDetails:
         options, subject = self.options, self.tape.subject
         model, notes = build_model_recipe(subject.model, options.build, options.arguments)
         loss = self.loss_recipe or LossRecipe()

@@ -52,12 +52,7 @@ def compare_losses(bench: Bench, run: WindowRun) -> Fidelity:
     comes out NaN or inf is beyond any. Where the recorded loss leaves its course the comparison
     ends: behind that, differences of rounding grow with every step.
     """
-    pairs = [
-        (number, recorded.loss, loss)
-        for number, (step, ran) in enumerate(zip(bench.steps, run.steps, strict=False))
-        for recorded, loss in zip(step.micro_batches, ran.losses, strict=False)
-        if recorded.loss is not None and math.isfinite(recorded.loss)
-    ]
+    pairs = [*_iter_loss_pairs(bench, run)]
     if not pairs:
         return Fidelity(_NOTHING, is_faithful=True)
     if all(first == second for _, first, second in pairs):
@@ -66,7 +61,7 @@ def compare_losses(bench: Bench, run: WindowRun) -> Fidelity:
             is_faithful=True,
         )
     jump = _find_recorded_jump(bench)
-    judged = [pair for pair in pairs if jump is None or pair[0] < jump] or pairs[:1]
+    judged = [pair for pair in pairs if jump is None or pair[0] < jump]
     apart = [_compute_difference(first, second) for _, first, second in judged]
     lost = sum(map(math.isinf, apart))
     template = _LOST if lost else _APART if jump is None else _APART_BEFORE
@@ -79,6 +74,14 @@ def compare_losses(bench: Bench, run: WindowRun) -> Fidelity:
     )
     most = _SAME_DEVICE if bench.device.type == bench.manifest.device.type else _OTHER_DEVICE
     return Fidelity(summary, is_faithful=max(apart) <= most)
+
+
+def _iter_loss_pairs(bench: Bench, run: WindowRun) -> Iterator[tuple[int, float, float]]:
+    """Yield the position of a step, a recorded finite loss in it, and the same loss of the run."""
+    for number, (step, ran) in enumerate(zip(bench.steps, run.steps, strict=False)):
+        for recorded, loss in zip(step.micro_batches, ran.losses, strict=False):
+            if recorded.loss is not None and math.isfinite(recorded.loss):
+                yield number, recorded.loss, loss
 
 
 def _find_recorded_jump(bench: Bench) -> int | None:
