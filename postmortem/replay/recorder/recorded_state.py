@@ -280,7 +280,7 @@ class SnapshotRing:
         return self._held[0] if self._held else None
 
     @property
-    def age_of_newest(self) -> float:
+    def newest_step(self) -> float:
         """The step of the newest, minus infinity before there is one."""
         return self._held[-1].step if self._held else -math.inf
 

@@ -189,7 +189,7 @@ class Recording:
         """Hold the parts; hooks are the business of who makes it."""
         self.tape, self.options = tape, options
         self.criterion = None if options.loss is None else Criterion(options.loss)
-        self.passing = LoopHooks(tape, self.criterion)
+        self.hooks = LoopHooks(tape, self.criterion)
         self.removals: list[Removal] = []
         self.written: list[Path] = []
         self.is_off = False
@@ -201,8 +201,8 @@ class Recording:
     @wrap_safely
     def batch(self, batch: Any, samples: tuple[int | None, ...] | None = None) -> None:
         """Keep a batch that the loop reports itself."""
-        self.passing.is_driven = True
-        self.tape.begin(batch, samples or self.passing.samples(batch))
+        self.hooks.is_driven = True
+        self.tape.begin(batch, samples or self.hooks.samples(batch))
 
     def loss(self, *arguments: Any, **keywords: Any) -> Any:
         """Compute the loss with the function that was named as `loss`, and keep what it was given.
@@ -226,7 +226,7 @@ class Recording:
         if criterion.is_users:
             self.batch(arguments[1] if len(arguments) > 1 else dict(keywords))
         elif not criterion.is_hooked:
-            self.passing.keep_target(arguments, keywords)
+            self.hooks.keep_target(arguments, keywords)
 
     @wrap_safely
     def note_loss(self, loss: Any, factor: float | None = None) -> None:
@@ -303,7 +303,7 @@ class Recording:
         model, notes = build_model_recipe(subject.model, options.build, options.arguments)
         loss = self.loss_recipe or LossRecipe()
         if self.criterion is not None:
-            loss = self.criterion.describe(self.passing.inputs)
+            loss = self.criterion.describe(self.hooks.inputs)
             notes += self.criterion.notes
         clipping = options.clipping
         if isinstance(clipping, int | float):
@@ -317,7 +317,7 @@ class Recording:
             loss,
             options.framework,
             clipping,
-            self.passing.autocast,
+            self.hooks.autocast,
             [*notes, *self.notes],
         )
 
