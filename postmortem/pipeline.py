@@ -108,7 +108,7 @@ def open_model(model: str | Path | None) -> TextModel | None:
 
 @functools.lru_cache(maxsize=4)
 def get_matcher(patterns: tuple[Path, ...]) -> Matcher:
-    """Build the matching machine once per set of pattern folders."""
+    """Build the matcher once per set of pattern folders."""
     with _stop_garbage_collection():
         return Matcher(load(patterns))
 

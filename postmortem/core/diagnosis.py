@@ -37,7 +37,7 @@ class ReplayTrial(Generic[Text]):
     id: str
     title: Text
     outcome: str
-    """finite | not-finite | diverges | skipped | failed"""
+    """finite | not-finite | diverges | skipped | failed (an exception ended it)"""
     text: Text
     """What happened, or why it was skipped."""
     losses: tuple[float | None, ...] = ()
@@ -94,9 +94,11 @@ class Replayed(Generic[Text]):
     reason: Text
     summary: Text
     reproduced: str
-    """yes | no | intermittent | nothing-failed | not-run"""
+    """yes | no | elsewhere | intermittent | nothing-failed | not-run
+
+    elsewhere: the reruns failed more than a step from where the recorded run did."""
     fidelity: Text
-    """Bit-equal to what was recorded, or by how much it differs."""
+    """The recorded losses against those of the rerun: bit-equal, or by how much they differ."""
     trials: tuple[ReplayTrial[Text], ...]
     tested: tuple[CauseTested[Text], ...]
     place: Text = field(default_factory=get_no_text)

@@ -335,7 +335,6 @@ class CauseEntry(Strict):
     against: list[WeighingEntry] = []
     separates: list[SeparatesEntry] = []
     need: list[NeedEntry] = []
-    replay: str | None = None
 
 
 class FixEntry(AskingEntry):

@@ -205,9 +205,10 @@ def select_fixes(
 ) -> tuple[Fix[Message], ...]:
     """Give the fixes of a cause that apply to this run.
 
-    First one cheap check and the changes that help most; where the log itself has proved the cause,
-    no check stands in their way. Then the other checks, the other changes, and what keeps it from
-    coming back. `extra` holds what the caller knows besides the case: see `collect_user_values`.
+    First one cheap check and the changes that help most; where the log or a replay has proved
+    the cause, no check stands in their way. Then the other checks, the other changes, and what
+    keeps it from coming back. `extra` holds what the caller knows besides the case: see
+    `collect_user_values`.
     """
     voice = select_stacks(case, knowledge.stacks, cause)
     settings = dict(voice.defaults) | set_in(case)

@@ -5,17 +5,18 @@ recorder. Not here: recording (`replay.recorder`); those lines themselves, which
 `numerics.record-window` of the rules.
 """
 
+import shlex
 from pathlib import Path
 from typing import Final
 
 import click
 
 from postmortem.core.errors import PatternError
-from postmortem.core.message import say
+from postmortem.core.message import Message, say
 from postmortem.diagnosis.case.build import build_case
 from postmortem.diagnosis.fixes.select import select_fixes
 from postmortem.extraction.job import read
-from postmortem.interfaces.cli.messages import show
+from postmortem.interfaces.cli.messages import print_message, show
 from postmortem.interfaces.cli.options import SOURCE, TRUST, add_output_options
 from postmortem.interfaces.cli.report_output import choose_format_among, write
 from postmortem.pipeline import get_matcher
@@ -67,12 +68,12 @@ def _format_all_snippets(fix: FixRule, language: str) -> str:
 
 def _format_snippets_for_log(log: str, language: str) -> str:
     """Give the lines for the framework of a log; of one without a recorder, those of all."""
-    machine = get_matcher(())
-    case = build_case(read([log], machine), machine.knowledge)
-    fixes = select_fixes(get_id(Trait.NONFINITE_UNEXPLAINED), case, machine.knowledge)
+    matcher = get_matcher(())
+    case = build_case(read([log], matcher), matcher.knowledge)
+    fixes = select_fixes(get_id(Trait.NONFINITE_UNEXPLAINED), case, matcher.knowledge)
     snippet = next((fix.snippet.text(language) for fix in fixes if fix.id == _FIX), "")
     return snippet.rstrip() or _format_all_snippets(
-        _find_recording_fix(machine.knowledge), language
+        _find_recording_fix(matcher.knowledge), language
     )
 
 
@@ -126,7 +127,21 @@ def command(
     found = replay_capsule(capsule, device=device, trust=trust_code, seconds=seconds, memory=memory)
     named = fill_titles(found, get_matcher(()).knowledge.title)
     is_hiding = form != "terminal" if redact is None else redact
-    write(render(named, form, language=language, redact=is_hiding), output, "replay")
+    text = render(named, form, language=language, redact=is_hiding)
+    fix = _describe_way_to_fix(capsule, trust=trust_code).text(language) if found.confirmed else ""
+    is_read_here = form == "terminal" and output is None
+    write(f"{text}\n{fix}\n" if fix and is_read_here else text, output, "replay")
+    if fix and not is_read_here:
+        print_message(fix)
+
+
+def _describe_way_to_fix(capsule: str, *, trust: bool) -> Message:
+    """Name the command whose report has the fix: it depends on the framework that the log shows."""
+    option = " --trust-code" if trust else ""
+    return say(
+        "The fix: {command} (with the log of the training)",
+        command=f"postmortem analyze run.log --replay {shlex.quote(capsule)}{option}",
+    )
 
 
 def _is_capsule(path: Path) -> bool:

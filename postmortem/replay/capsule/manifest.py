@@ -175,8 +175,9 @@ class MicroBatch:
     rng: str = ""
     """Prefix of its keys in the RNG file; empty if not recorded.
 
-    `<prefix>/torch` and `<prefix>/cuda:0` as torch gives them, `<prefix>/python` and
-    `<prefix>/numpy` as 625 integers (624 of the generator, then its place).
+    `<prefix>/torch` and `<prefix>/cuda:0` (the GPU of this process; older recorders wrote its
+    number on that machine) as torch gives them, `<prefix>/python` and `<prefix>/numpy` as 625
+    integers (624 of the generator, then its place).
     """
     samples: tuple[int | None, ...] | None = None
     """Their indices in the data set."""

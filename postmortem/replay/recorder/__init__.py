@@ -6,6 +6,10 @@
     from postmortem.recorder import MMEngineRecorder    # mmengine, XTuner 0.1: custom_hooks
     from postmortem.recorder import record_accelerate, record_deepspeed
 
+`Recorder` is what users hold. It makes a `Recording`, which receives the events of the loop
+(`LoopHooks` hears those of the model); the `Tape` keeps the steps, its `SnapshotRing` two copies of
+the state of the `Subject` (model, optimiser, scaler).
+
 It needs torch and safetensors, each attachment its framework, and of the rest of the program the
 capsule only.
 """

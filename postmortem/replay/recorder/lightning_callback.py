@@ -54,8 +54,8 @@ class LightningRecorder(Callback):
             return
         step = inspect.unwrap(type(pl_module).training_step)
         self._recording.loss_recipe = describe_user_loss(step, (0,))
-        self._recording.passing.is_driven = True
-        self._recording.removals += self._recording.passing.watch_autocast(pl_module)
+        self._recording.hooks.is_driven = True
+        self._recording.removals += self._recording.hooks.watch_autocast(pl_module)
         if len(optimizers) != 1:
             self._recording.notes.append("optimizer state: of the first of several optimisers")
         if str(trainer.gradient_clip_algorithm or "norm").endswith("value"):

@@ -99,26 +99,26 @@ def start_recording(subject: Subject, options: Options) -> Recording:
     tape = Tape(subject, options.every, options.memory)
     recording = Recording(tape, options)
     if options.loader is not None:
-        recording.passing.samples = track_samples(options.loader, recording.removals)
+        recording.hooks.samples = track_samples(options.loader, recording.removals)
     return recording
 
 
 def attach_model_hooks(recording: Recording) -> None:
     """Hear of each forward pass in training, and of the loss where it is a module."""
-    passing, model = recording.passing, recording.tape.subject.outer
+    hooks, model = recording.hooks, recording.tape.subject.outer
 
     def before(module: Any, arguments: Any, keywords: Any) -> None:
-        call_safely(recording, passing.before_forward, module, arguments, keywords)
+        call_safely(recording, hooks.before_forward, module, arguments, keywords)
 
     def after(module: Any, arguments: Any, keywords: Any, output: Any) -> None:
-        call_safely(recording, passing.after_forward, module, arguments, keywords, output)
+        call_safely(recording, hooks.after_forward, module, arguments, keywords, output)
 
     recording.removals += [
         model.register_forward_pre_hook(before, with_kwargs=True).remove,
         model.register_forward_hook(after, with_kwargs=True).remove,
     ]
     if not hasattr(model, "_orig_mod"):  # not compiled: hooks within would be part of it
-        recording.removals += passing.watch_autocast(recording.tape.subject.model)
+        recording.removals += hooks.watch_autocast(recording.tape.subject.model)
     criterion = recording.criterion
     if criterion is not None and criterion.is_hooked:
         attach_criterion_hooks(recording, criterion.function)
@@ -129,7 +129,7 @@ def attach_criterion_hooks(recording: Recording, criterion: Any) -> None:
 
     def before(_: Any, arguments: Any, keywords: Any) -> None:
         if torch.is_grad_enabled():
-            call_safely(recording, recording.passing.keep_target, arguments, keywords)
+            call_safely(recording, recording.hooks.keep_target, arguments, keywords)
 
     def after(_: Any, _arguments: Any, computed: Any) -> None:
         if torch.is_grad_enabled():

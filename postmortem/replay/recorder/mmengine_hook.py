@@ -1,7 +1,7 @@
 """The recorder as a hook of mmengine's Runner, for XTuner 0.1 and 0.2 too, which use it.
 
-    custom_hooks = [dict(type="postmortem.replay.recorder.MMEngineRecorder")]   # or
-    runner.register_hook
+    from postmortem.recorder import MMEngineRecorder
+    custom_hooks = [dict(type=MMEngineRecorder)]   # or runner.register_hook
 
 In: the Runner's events. Out: a recording. Not here: what is recorded; a FlexibleRunner with the
 strategy of DeepSpeed, which steps elsewhere; XTuner from version 1 on, with a trainer of its own.

@@ -113,18 +113,18 @@ def _get_state_shapes(module: Any) -> dict[str, Any]:
 _PLAIN = (bool, int, float, str, type(None))
 
 
-def convert_to_json(value: Any) -> Any:
-    """Give a configuration as JSON holds it; what has no form there as its text."""
+def make_plain(value: Any) -> Any:
+    """Give a configuration as JSON holds it, with text for what JSON has no form for."""
     if isinstance(value, enum.Enum):
-        return convert_to_json(value.value)
+        return make_plain(value.value)
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, Mapping):
-        return {str(key): convert_to_json(item) for key, item in value.items()}
+        return {str(key): make_plain(item) for key, item in value.items()}
     if isinstance(value, set | frozenset):
         return sorted(map(str, value))
     if isinstance(value, list | tuple):
-        return [convert_to_json(item) for item in value]
+        return [make_plain(item) for item in value]
     return str(value)
 
 
@@ -164,7 +164,7 @@ def _describe_transformers_model(model: Any) -> ModelRecipe:
     return ModelRecipe(
         "transformers",
         class_=type(model).__name__,
-        config=convert_to_json(config.to_dict()),
+        config=make_plain(config.to_dict()),
         attention=attention if isinstance(attention, str) else None,
         base=BaseWeights(path) if path else None,
     )
@@ -180,7 +180,7 @@ def _describe_adapted_model(model: Any) -> tuple[ModelRecipe, list[str]]:
         iter(adapters.values())
     )
     notes = [] if len(adapters) == 1 else ["model: only the active one of its adapters"]
-    return dataclasses.replace(recipe, adapter=convert_to_json(config.to_dict())), notes
+    return dataclasses.replace(recipe, adapter=make_plain(config.to_dict())), notes
 
 
 def _find_known_arguments(model: Any) -> Mapping[str, Any] | None:
@@ -216,7 +216,7 @@ def _describe_user_model(
         file=file,
         module=code.__module__,
         name=code.__qualname__,
-        arguments=convert_to_json(dict(arguments or {})) if is_class else None,
+        arguments=make_plain(dict(arguments or {})) if is_class else None,
         sha256=sha256,
     )
     return recipe, notes
@@ -301,7 +301,7 @@ class Criterion:
             if isinstance(value, torch.Tensor):
                 self.notes[f"loss: its argument {key} is a tensor"] = None
             elif value is not None:
-                self._arguments[key] = convert_to_json(value)
+                self._arguments[key] = make_plain(value)
 
     def describe(self, inputs: tuple[str, ...]) -> LossRecipe:
         """Describe it; `inputs` are the model's keys in the batch."""

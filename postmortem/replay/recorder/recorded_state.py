@@ -152,11 +152,14 @@ def count_bytes(tensor: Any) -> int:
 
 
 def get_rng_states(device: Any) -> dict[str, Any]:
-    """Give the states of all generators that a forward pass may draw from, as each has them."""
+    """Give the states of all generators that a forward pass may draw from, as each has them.
+
+    That of the GPU of this process is `cuda:0`, whatever its number on this machine.
+    """
     states = {"torch": torch.get_rng_state(), "python": random.getstate()[1]}
     if device.type == "cuda":
         number = device.index if device.index is not None else torch.cuda.current_device()
-        states[f"cuda:{number}"] = torch.cuda.get_rng_state(number)
+        states["cuda:0"] = torch.cuda.get_rng_state(number)
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         _, words, place, *_ = numpy.random.get_state()
@@ -277,7 +280,7 @@ class SnapshotRing:
         return self._held[0] if self._held else None
 
     @property
-    def age_of_newest(self) -> float:
+    def newest_step(self) -> float:
         """The step of the newest, minus infinity before there is one."""
         return self._held[-1].step if self._held else -math.inf
 

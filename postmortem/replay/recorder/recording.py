@@ -2,7 +2,7 @@
 
 In: the events of a loop: a batch, a loss, a step, from hooks of the model, the loss and the
 optimiser. Out: a capsule in a folder; how the hooks are removed. Not here: attaching it to a loop
-(`recorder.loop`, the attachments), what a capsule says (`recorder.manifests`).
+(`recorder.loop`, the attachments), what a capsule says (`recorder.capsule_content`).
 
 It never raises into the training: an error is reported once, and the recording ends.
 """
@@ -20,7 +20,7 @@ import torch
 
 from postmortem.replay.capsule.manifest import Clipping, LossRecipe, Reason
 from postmortem.replay.capsule.writing import write_capsule
-from postmortem.replay.recorder.manifests import RunDetails, build_capsule
+from postmortem.replay.recorder.capsule_content import RunDetails, build_content
 from postmortem.replay.recorder.recipes import TARGET, Criterion, build_model_recipe
 from postmortem.replay.recorder.recorded_state import to_host
 from postmortem.replay.recorder.tape import Tape
@@ -189,7 +189,7 @@ class Recording:
         """Hold the parts; hooks are the business of who makes it."""
         self.tape, self.options = tape, options
         self.criterion = None if options.loss is None else Criterion(options.loss)
-        self.passing = LoopHooks(tape, self.criterion)
+        self.hooks = LoopHooks(tape, self.criterion)
         self.removals: list[Removal] = []
         self.written: list[Path] = []
         self.is_off = False
@@ -201,8 +201,8 @@ class Recording:
     @wrap_safely
     def batch(self, batch: Any, samples: tuple[int | None, ...] | None = None) -> None:
         """Keep a batch that the loop reports itself."""
-        self.passing.is_driven = True
-        self.tape.begin(batch, samples or self.passing.samples(batch))
+        self.hooks.is_driven = True
+        self.tape.begin(batch, samples or self.hooks.samples(batch))
 
     def loss(self, *arguments: Any, **keywords: Any) -> Any:
         """Compute the loss with the function that was named as `loss`, and keep what it was given.
@@ -226,7 +226,7 @@ class Recording:
         if criterion.is_users:
             self.batch(arguments[1] if len(arguments) > 1 else dict(keywords))
         elif not criterion.is_hooked:
-            self.passing.keep_target(arguments, keywords)
+            self.hooks.keep_target(arguments, keywords)
 
     @wrap_safely
     def note_loss(self, loss: Any, factor: float | None = None) -> None:
@@ -280,7 +280,9 @@ class Recording:
         """Write it, unless another process is to: each has the same weights, and its own batch."""
         if self.options.rank and reason.kind not in {"nonfinite-loss", "exception"}:
             return None
-        manifest, tensors = build_capsule(self.tape, self._about(), reason, self.options.most_bytes)
+        manifest, tensors = build_content(
+            self.tape, self._describe_run(), reason, self.options.most_bytes
+        )
         process = f"-rank{self.options.rank}" if self.options.ranks > 1 else ""
         name = f"step{reason.step}-{reason.kind}{process}.capsule"
         path = write_capsule(Path(self.options.folder) / name, manifest, tensors)
@@ -296,12 +298,12 @@ class Recording:
         )
         return path
 
-    def _about(self) -> RunDetails:
+    def _describe_run(self) -> RunDetails:
         options, subject = self.options, self.tape.subject
         model, notes = build_model_recipe(subject.model, options.build, options.arguments)
         loss = self.loss_recipe or LossRecipe()
         if self.criterion is not None:
-            loss = self.criterion.describe(self.passing.inputs)
+            loss = self.criterion.describe(self.hooks.inputs)
             notes += self.criterion.notes
         clipping = options.clipping
         if isinstance(clipping, int | float):
@@ -315,7 +317,7 @@ class Recording:
             loss,
             options.framework,
             clipping,
-            self.passing.autocast,
+            self.hooks.autocast,
             [*notes, *self.notes],
         )
 

@@ -164,7 +164,7 @@ class Tape:
         return held
 
     def _is_due(self) -> bool:
-        age = self.step.step - self.ring.age_of_newest
+        age = self.step.step - self.ring.newest_step
         is_full = self._since > self._most // 2 and not self.is_in_step_with_others
         return age >= self.every or (age >= _SHORTEST and is_full)
 

@@ -24,26 +24,34 @@ from postmortem.replay.rerun.batches import (
 )
 from postmortem.replay.rerun.bench import HALVES, Bench
 from postmortem.replay.rerun.nonfinite_values import UNSAFE, Operation, Peaks, Watch, measure_peaks
-from postmortem.replay.rerun.regime import MicroPlace, Regime, WindowRun
-from postmortem.replay.rerun.running import AS_RECORDED, run, run_pass
+from postmortem.replay.rerun.regime import (
+    AS_RECORDED,
+    FAILING,
+    MicroPlace,
+    Regime,
+    WindowRun,
+    find_jump,
+)
+from postmortem.replay.rerun.running import run, run_pass
 
-Fails = Callable[[Sequence[int]], bool | None]
-"""Whether a batch of these samples fails; None: no time is left to see."""
+IsFailing = Callable[[Sequence[int]], bool | None]
+"""Whether a batch of these samples fails; None: no time is left, or an exception ended it."""
 _SHARE: Final = 4
-"""At most one in so many is a culprit; more, and it is not the samples."""
+"""At most one in so many is faulty; more, and it is not the samples."""
 
 
-def find_failing_alone(size: int, fails: Fails) -> list[int] | None:
-    """Find the samples that fail without the others; None if that could not be settled.
+def bisect_failing_samples(size: int, is_failing: IsFailing) -> list[int] | None:
+    """Return the positions of the samples that fail by themselves, by halving the batch.
 
-    None of them if too many do: then the failure does not hang on the samples.
+    `[]`: there are none, or more than a quarter, so the cause is not single samples. `None`: it
+    could not be settled.
     """
     most = max(1, size // _SHARE)
     found: list[int] = []
     open_parts: list[list[int]] = [list(range(size))]
     while open_parts:
         part = open_parts.pop()
-        bad = fails(part)
+        bad = is_failing(part)
         if bad is None:
             return None
         if not bad:
@@ -58,17 +66,18 @@ def find_failing_alone(size: int, fails: Fails) -> list[int] | None:
     return sorted(found)
 
 
-def find_single_culprit(size: int, fails: Fails) -> list[int] | None:
-    """Find the one sample whose leaving out mends a run; None if that could not be settled.
+def bisect_decisive_sample(size: int, is_failing: IsFailing) -> list[int] | None:
+    """Return the position (in a list of one) of the sample without which the run does not fail.
 
-    For a failure that comes later than the sample: its part is looked for by leaving halves out.
+    For failures that come steps after the sample: halves of the batch are left out. `[]`: no single
+    one does it. `None`: it could not be settled.
     """
     part = list(range(size))
     while len(part) > 1:
         middle = len(part) // 2
         for half in (part[:middle], part[middle:]):
             rest = [row for row in range(size) if row not in half]
-            bad = fails(rest) if rest else True
+            bad = is_failing(rest) if rest else True
             if bad is None:
                 return None
             if not bad:
@@ -79,8 +88,7 @@ def find_single_culprit(size: int, fails: Fails) -> list[int] | None:
     return part
 
 
-_JUMP: Final = 3.0
-HERE: Final = Regime(is_short=True)
+_FAILING_STEP: Final = Regime(failing_step_only=True)
 
 
 @dataclass(slots=True)
@@ -88,10 +96,10 @@ class BaselineRun:
     """A window that was run as recorded, and what was seen in it."""
 
     bench: Bench
-    recorded: WindowRun
-    again: WindowRun | None = None
+    first_rerun: WindowRun
+    second_rerun: WindowRun | None = None
     place: MicroPlace | None = None
-    """Where it failed."""
+    """Where the first rerun failed."""
     peaks: Peaks | None = None
     operation: Operation | None = None
     weights: list[inspecting.BadWeights] = field(default_factory=list)
@@ -102,26 +110,50 @@ class BaselineRun:
     masks: list[tuple[str, Any, bool]] = field(default_factory=list)
     runs: dict[str, WindowRun] = field(default_factory=dict)
     """Of the counterfactuals so far."""
-    culprits: list[int] | None = None
-    """Samples at `culprit_place` that the failure hangs on; None: not looked for, or no time."""
-    culprit_place: MicroPlace | None = None
+    faulty_samples: list[int] | None = None
+    """Samples at `faulty_place` that the failure hangs on; None: not looked for, or no time."""
+    faulty_place: MicroPlace | None = None
 
     @property
     def is_reproduced(self) -> bool:
-        """Say whether it failed twice, in the same way and at the same place.
+        """Say whether both reruns failed in the same way, where the recorded run did.
 
         On a GPU sums may be added in another order: a divergence may come a step sooner.
         """
-        one, two = self.recorded.failed_at, self.again.failed_at if self.again else None
-        if self.again is None or one is None or two is None:
+        return self.is_repeated and self.is_at_recorded_place
+
+    @property
+    def is_repeated(self) -> bool:
+        """Say whether both reruns failed in the same way, at most one step apart."""
+        one, two = (
+            self.first_rerun.nonfinite_at,
+            self.second_rerun.nonfinite_at if self.second_rerun else None,
+        )
+        if self.second_rerun is None or one is None or two is None:
             return False
-        return abs(one.step - two.step) <= 1 and self.recorded.bad == self.again.bad
+        return abs(one.step - two.step) <= 1 and self.first_rerun.bad == self.second_rerun.bad
+
+    @property
+    def is_at_recorded_place(self) -> bool:
+        """Say whether the first rerun failed at most one step from where the recorded run did.
+
+        A capsule that was asked for names no step: there, a loss that was recorded as finite shows
+        that it did not fail.
+        """
+        place, manifest = self.place, self.bench.manifest
+        if place is None:
+            return False
+        step = self.bench.steps[place.step]
+        if manifest.reason.kind != "asked":
+            return abs(step.step - manifest.reason.step) <= 1
+        loss = step.micro_batches[place.micro].loss
+        return self.first_rerun.bad != "loss" or loss is None or not math.isfinite(loss)
 
     @property
     def fails_at_once(self) -> bool:
         """Say whether it fails in the first step, before any update."""
         is_first = self.place is not None and self.place.step == 0
-        return is_first and self.recorded.bad != "weights"
+        return is_first and self.first_rerun.bad != "weights"
 
     def get_batch(self) -> Any:
         """Give the batch at which it failed."""
@@ -129,29 +161,39 @@ class BaselineRun:
 
 
 def is_same_run(first: WindowRun, second: WindowRun) -> bool:
-    """Say whether two runs are the same, number for number."""
-    return first.failed_at == second.failed_at and [repr(step.losses) for step in first.steps] == [
-        repr(step.losses) for step in second.steps
-    ]
+    """Say whether two runs end alike, and have the same losses, number for number."""
+    return first.nonfinite_at == second.nonfinite_at and [
+        repr(step.losses) for step in first.steps
+    ] == [repr(step.losses) for step in second.steps]
 
 
 def run_baseline(bench: Bench) -> BaselineRun:
     """Run the window twice as recorded, and look at the place where it fails."""
     baseline = BaselineRun(bench, run(bench))
-    baseline.place = baseline.recorded.failed_at
-    if not baseline.recorded.error:
-        baseline.again = run(bench, keep_at=baseline.place.step if baseline.place else None)
-    baseline.weights = inspecting.find_bad_weights(bench.start)
+    baseline.place = baseline.first_rerun.nonfinite_at
+    if not baseline.first_rerun.error:
+        baseline.second_rerun = run(
+            bench, checkpoint_at=baseline.place.step if baseline.place else None
+        )
+    baseline.weights = inspecting.find_bad_weights(bench.initial_weights)
     if baseline.place is None:
         baseline.peaks = measure_peaks(bench, _get_last_place(bench), AS_RECORDED)
         return baseline
     _inspect_batch(baseline, baseline.place)
-    run(bench, HERE, until=baseline.place)
+    restore_state_before(bench, baseline.place)
     baseline.peaks = measure_peaks(bench, baseline.place, AS_RECORDED)
     baseline.operation = _find_operation(bench, baseline.place)
     if bench.left > 0:
-        find_culprits(baseline)
+        find_faulty_samples(baseline)
     return baseline
+
+
+def restore_state_before(bench: Bench, place: MicroPlace) -> None:
+    """Bring model, optimiser and gradients to the state before a micro-batch.
+
+    Its step is run up to there, from the checkpoint if there is one.
+    """
+    run(bench, _FAILING_STEP, until=place)
 
 
 def _get_last_place(bench: Bench) -> MicroPlace:
@@ -167,7 +209,7 @@ def _inspect_batch(baseline: BaselineRun, place: MicroPlace) -> None:
         for micro in range(len(window_step.micro_batches))
     ]
     baseline.samples = count_samples(batch)
-    baseline.rows = inspecting.find_bad_rows(bench.model, bench.start, batches)
+    baseline.rows = inspecting.find_bad_rows(bench.model, bench.initial_weights, batches)
     baseline.masked = inspecting.list_masked_samples(
         batch,
         manifest.loss.target,
@@ -180,7 +222,7 @@ def _inspect_batch(baseline: BaselineRun, place: MicroPlace) -> None:
 
 def _find_operation(bench: Bench, place: MicroPlace) -> Operation | None:
     """Find the first operation that made what is not finite, in the state before the place."""
-    run(bench, HERE, until=place)
+    restore_state_before(bench, place)
     watch = Watch()
     try:
         with watch:
@@ -190,19 +232,23 @@ def _find_operation(bench: Bench, place: MicroPlace) -> Operation | None:
     return watch.first
 
 
-def find_culprits(baseline: BaselineRun) -> None:
+def find_faulty_samples(baseline: BaselineRun) -> None:
     """Look for samples that the failure hangs on: at its place, then where the run-up began."""
     place = baseline.place
     if place is None:
         return
-    baseline.culprit_place = place
-    baseline.culprits = _find_failing_samples(baseline, place)
+    baseline.faulty_place = place
+    baseline.faulty_samples = _find_failing_samples(baseline, place)
     jump = find_loss_jump(baseline)
-    for step in (jump.step, jump.step - 1) if jump is not None and not baseline.culprits else ():
-        found = _find_earlier_culprit(baseline, MicroPlace(step, 0)) if step >= 0 else []
+    for step in (
+        (jump.step, jump.step - 1) if jump is not None and not baseline.faulty_samples else ()
+    ):
+        found = _find_earlier_sample(baseline, MicroPlace(step, 0)) if step >= 0 else []
         if found:
-            baseline.culprit_place, baseline.culprits = MicroPlace(step, 0), found
+            baseline.faulty_place, baseline.faulty_samples = MicroPlace(step, 0), found
             return
+        if found is None:
+            baseline.faulty_samples = None
 
 
 def _find_failing_samples(baseline: BaselineRun, place: MicroPlace) -> list[int] | None:
@@ -211,10 +257,10 @@ def _find_failing_samples(baseline: BaselineRun, place: MicroPlace) -> list[int]
     if baseline.samples < 2:
         return []
     batch = bench.get_batch(place)
-    run(bench, HERE, until=place)
-    scale = baseline.recorded.steps[-1].scale or 1.0
+    restore_state_before(bench, place)
+    scale = baseline.first_rerun.steps[-1].scale or 1.0
 
-    def fails(samples: Sequence[int]) -> bool | None:
+    def is_failing(samples: Sequence[int]) -> bool | None:
         if bench.is_half_spent:
             return None
         for weight in bench.model.parameters():
@@ -231,20 +277,16 @@ def _find_failing_samples(baseline: BaselineRun, place: MicroPlace) -> list[int]
             if weight.grad is not None
         )
 
-    return find_failing_alone(baseline.samples, fails)
+    return bisect_failing_samples(baseline.samples, is_failing)
 
 
 def find_loss_jump(baseline: BaselineRun) -> MicroPlace | None:
     """Find the step, before the failure, at which the loss first leaves its course."""
-    losses = baseline.recorded.finite_losses
-    for number in range(1, len(losses)):
-        before = sorted(abs(loss) for loss in losses[:number])
-        if abs(losses[number]) > _JUMP * max(before[len(before) // 2], 1e-2):
-            return MicroPlace(number, 0)
-    return None
+    number = find_jump(baseline.first_rerun.finite_losses)
+    return MicroPlace(number, 0) if number is not None else None
 
 
-def _find_earlier_culprit(baseline: BaselineRun, place: MicroPlace) -> list[int] | None:
+def _find_earlier_sample(baseline: BaselineRun, place: MicroPlace) -> list[int] | None:
     """Find the odd sample of an earlier batch without which the window keeps its course."""
     bench = baseline.bench
     batch = bench.get_batch(place)
@@ -252,14 +294,13 @@ def _find_earlier_culprit(baseline: BaselineRun, place: MicroPlace) -> list[int]
     if size < 2 or not odd or len(odd) > max(1, size // 4):
         return []
 
-    def fails(samples: Sequence[int]) -> bool | None:
+    def is_failing(samples: Sequence[int]) -> bool | None:
         if bench.is_half_spent:
             return None
-        return (
-            run(bench, Regime(change_batch=build_sample_filter(place, samples))).outcome != "finite"
-        )
+        outcome = run(bench, Regime(change_batch=build_sample_filter(place, samples))).outcome
+        return None if outcome in {"error", "stopped"} else outcome in FAILING
 
-    found = find_single_culprit(size, fails)
+    found = bisect_decisive_sample(size, is_failing)
     if found:
         baseline.odd = odd
     return found
@@ -282,7 +323,7 @@ def collect_observations(
     baseline: BaselineRun, runs: Mapping[str, WindowRun], wide_peak: float
 ) -> frozenset[str]:
     """Give all that was seen."""
-    words = {f"{name}:{run.outcome}" for name, run in runs.items() if not run.stopped}
+    words = {f"{name}:{run.outcome}" for name, run in runs.items()}
     words |= {
         *_inspect_run(baseline),
         *_inspect_window(baseline),
@@ -310,11 +351,11 @@ def _infer_observations(words: set[str]) -> Iterator[str]:
 
 
 def _inspect_run(baseline: BaselineRun) -> Iterator[str]:
-    run, operation = baseline.recorded, baseline.operation.name if baseline.operation else ""
+    run, operation = baseline.first_rerun, baseline.operation.name if baseline.operation else ""
     if baseline.is_reproduced:
-        yield "failed"
-    if baseline.again is not None and is_same_run(run, baseline.again):
-        yield "exact"
+        yield "reproduced"
+    if baseline.second_rerun is not None and is_same_run(run, baseline.second_rerun):
+        yield "reruns-equal"
     if run.bad:
         yield f"bad-{run.bad}"
     yield "climbs" if run.climbs else "no-climb"
@@ -337,8 +378,8 @@ def _inspect_window(baseline: BaselineRun) -> Iterator[str]:
         yield "scaled"
     if config.get("quantization_config"):
         yield "base-quantised"
-    names = set(manifest.weights.trainable) & set(baseline.bench.start)
-    trained = {baseline.bench.start[name].dtype for name in names}
+    names = set(manifest.weights.trainable) & set(baseline.bench.initial_weights)
+    trained = {baseline.bench.initial_weights[name].dtype for name in names}
     if trained & set(HALVES):
         yield "trains-in-16-bit"
     if HALVES[0] in trained:
@@ -347,7 +388,10 @@ def _inspect_window(baseline: BaselineRun) -> Iterator[str]:
 
 def _inspect_weights(baseline: BaselineRun) -> Iterator[str]:
     yield "rows-odd" if baseline.rows else "rows-usual"
-    if any(tensor.dim() > 1 and not bool(tensor.any()) for tensor in baseline.bench.start.values()):
+    if any(
+        tensor.dim() > 1 and not bool(tensor.any())
+        for tensor in baseline.bench.initial_weights.values()
+    ):
         yield "weights-zero"
     if not baseline.weights:
         yield "weights-clean"
@@ -355,7 +399,7 @@ def _inspect_weights(baseline: BaselineRun) -> Iterator[str]:
     nonfinite = [weight for weight in baseline.weights if weight.nonfinite]
     yield "weights-nonfinite" if nonfinite else "weights-outliers"
     is_in_part = all(2 * weight.nonfinite < weight.numbers for weight in baseline.weights)
-    if is_in_part or 2 * len(nonfinite) < len(baseline.bench.start):
+    if is_in_part or 2 * len(nonfinite) < len(baseline.bench.initial_weights):
         yield "weights-partly"
 
 
@@ -375,22 +419,22 @@ def _inspect_samples(baseline: BaselineRun) -> Iterator[str]:
     jump = find_loss_jump(baseline)
     if jump is not None and jump.step >= 1:
         yield "jumps"
-    yield from _inspect_culprits(baseline)
+    yield from _inspect_faulty_samples(baseline)
 
 
-def _inspect_culprits(baseline: BaselineRun) -> Iterator[str]:
-    if baseline.culprits is None:
+def _inspect_faulty_samples(baseline: BaselineRun) -> Iterator[str]:
+    if baseline.faulty_samples is None:
         return
     yield "samples-settled"
     if baseline.samples < 2:
         return
-    if not baseline.culprits:
+    if not baseline.faulty_samples:
         yield "not-one-sample"
         return
     yield "one-sample"
-    if baseline.culprit_place != baseline.place:
+    if baseline.faulty_place != baseline.place:
         yield "culprit-earlier"
-    odd = {baseline.odd.get(culprit, "") for culprit in baseline.culprits}
+    odd = {baseline.odd.get(sample, "") for sample in baseline.faulty_samples}
     if "" not in odd:
         yield "culprit-odd"
     if odd == {"nonfinite"}:

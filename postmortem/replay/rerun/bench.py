@@ -7,6 +7,7 @@ a checkpoint on the way; a loss scale that moves as GradScaler's does. Not here:
 
 import copy
 import inspect
+import math
 import os
 import random
 import time
@@ -102,19 +103,21 @@ def build_optimizer(
         for group in kept.groups
     ]
     built = kind([group for group in groups if group["params"]])
-    is_there = any(group.get("fused") or group.get("capturable") for group in groups)
+    step_on_device = any(group.get("fused") or group.get("capturable") for group in groups)
     for name in kept.state.keys() & weights.keys():
-        built.state[weights[name]] = _state(
-            kept.state[name], tensors, weights[name], is_there=is_there
+        built.state[weights[name]] = _restore_state(
+            kept.state[name], tensors, weights[name], step_on_device=step_on_device
         )
     return built
 
 
-def _state(
-    values: Mapping[str, Any], tensors: Mapping[str, Any], weight: Any, *, is_there: bool
+def _restore_state(
+    values: Mapping[str, Any], tensors: Mapping[str, Any], weight: Any, *, step_on_device: bool
 ) -> dict[str, Any]:
     return {
-        key: _restore_entry(value, tensors, weight, is_step=key == "step", is_there=is_there)
+        key: _restore_entry(
+            value, tensors, weight, is_step=key == "step", step_on_device=step_on_device
+        )
         for key, value in values.items()
     }
 
@@ -124,7 +127,7 @@ def _convert_option(value: Any) -> Any:
 
 
 def _restore_entry(
-    value: Any, tensors: Mapping[str, Any], weight: Any, *, is_step: bool, is_there: bool
+    value: Any, tensors: Mapping[str, Any], weight: Any, *, is_step: bool, step_on_device: bool
 ) -> Any:
     """Give an entry of the state; the count of steps lies on the device only for some."""
     if isinstance(value, dict) and "tensor" in value:
@@ -133,7 +136,7 @@ def _restore_entry(
         kept = torch.tensor(float(value))
     else:
         return value
-    return kept if is_step and not is_there else kept.to(weight.device)
+    return kept if is_step and not step_on_device else kept.to(weight.device)
 
 
 class MovingScale:
@@ -173,8 +176,9 @@ def restore_random(states: Mapping[str, Any], prefix: str, device: Any) -> None:
     """Set the random generators as they were before a forward pass."""
     if f"{prefix}/torch" in states:
         torch.set_rng_state(states[f"{prefix}/torch"].to(torch.uint8))
-    if device.type == "cuda" and f"{prefix}/cuda:0" in states:
-        torch.cuda.set_rng_state(states[f"{prefix}/cuda:0"].to(torch.uint8), device)
+    if device.type == "cuda":
+        for key in (key for key in states if key.startswith(f"{prefix}/cuda:")):
+            torch.cuda.set_rng_state(states[key].to(torch.uint8), device)
     if f"{prefix}/python" in states:
         words = tuple(int(word) for word in states[f"{prefix}/python"])
         random.setstate((3, words, None))
@@ -191,7 +195,6 @@ def _restore_numpy(words: list[int]) -> None:
 _MOST_THREADS: Final = max(64, os.cpu_count() or 1)
 """Sums differ with the number of threads; more than processors are slow, and each takes memory."""
 HALVES: Final = (torch.float16, torch.bfloat16)
-AS_RECORDED: Final = Regime()
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +211,9 @@ class Checkpoint:
 class Bench:
     """A capsule's model, ready to run its window again and again."""
 
-    def __init__(self, capsule: Capsule, device: str, seconds: float) -> None:
+    def __init__(
+        self, capsule: Capsule, device: str, seconds: float, memory: float = math.inf
+    ) -> None:
         self.capsule, self.manifest = capsule, capsule.manifest
         self.device = torch.device(device)
         if capsule.manifest.device.threads:
@@ -222,12 +227,14 @@ class Bench:
         self.random = capsule.load_tensors(RNG_FILE)
         kept = self.manifest.optimizer
         self._states = capsule.load_tensors(kept.file) if kept else {}
-        self.start = collect_initial_weights(capsule, self.model)
+        self.initial_weights = collect_initial_weights(capsule, self.model)
         self.broken = {
-            name for name, value in self.start.items() if not bool(torch.isfinite(value).all())
+            name
+            for name, value in self.initial_weights.items()
+            if not bool(torch.isfinite(value).all())
         }
         self.optimizer: Any = None
-        self.memory = float("inf")
+        self.memory = memory
         """Bytes that a run may take."""
         self.checkpoint: Checkpoint | None = None
         """The state before the failing step, once that is known."""
@@ -258,7 +265,9 @@ class Bench:
         autocast = self.manifest.precision.autocast
         if autocast is not None and autocast.enabled and autocast.dtype:
             return autocast.dtype
-        found = {str(tensor.dtype).removeprefix("torch.") for tensor in self.start.values()}
+        found = {
+            str(tensor.dtype).removeprefix("torch.") for tensor in self.initial_weights.values()
+        }
         return next((name for name in ("float16", "bfloat16") if name in found), "float32")
 
     def get_batch(self, place: MicroPlace) -> Any:
@@ -268,7 +277,7 @@ class Bench:
             tree, lambda key: self._batches[key].clone().to(self.device)
         )
 
-    def reset(self, regime: Regime, since: Checkpoint | None = None) -> None:
+    def reset(self, regime: Regime, checkpoint: Checkpoint | None = None) -> None:
         """Put the model and its optimiser back to the window's start, or on from there.
 
         Without updates the weights of the start are those of any step.
@@ -276,7 +285,10 @@ class Bench:
         if regime.attention != self._attention:
             model = build_model(self.capsule, regime.attention)
             self.model, self._attention = model.to(self.device), regime.attention
-        self._fill(regime, self.start if since is None or not regime.rate else since.weights)
+        self._fill(
+            regime,
+            self.initial_weights if checkpoint is None or not regime.rate else checkpoint.weights,
+        )
         self.model.train(self.manifest.train_mode)
         if regime.change_weights is not None:
             regime.change_weights(self.model)
@@ -285,8 +297,8 @@ class Bench:
         if kept is not None and self.can_step:
             is_same = self.device.type == self.manifest.device.type
             self.optimizer = build_optimizer(kept, self._states, self.model, is_same_device=is_same)
-            if since is not None and since.optimizer is not None:
-                self.optimizer.load_state_dict(copy.deepcopy(since.optimizer))
+            if checkpoint is not None and checkpoint.optimizer is not None:
+                self.optimizer.load_state_dict(copy.deepcopy(checkpoint.optimizer))
 
     def _fill(self, regime: Regime, weights: dict[str, Any]) -> None:
         wanted = getattr(torch, regime.compute) if regime.compute else None
@@ -307,7 +319,9 @@ class Bench:
         yield from self.model.named_parameters()
         yield from self.model.named_buffers()
 
-    def keep(self, step: int, moving: MovingScale | None, before: tuple[StepRun, ...]) -> None:
+    def save_checkpoint(
+        self, step: int, moving: MovingScale | None, before: tuple[StepRun, ...]
+    ) -> None:
         """Keep the state before a step."""
         weights = {name: parameter.detach().cpu().clone() for name, parameter in self.iter_named()}
         state = copy.deepcopy(self.optimizer.state_dict()) if self.optimizer is not None else None

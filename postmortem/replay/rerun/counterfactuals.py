@@ -20,7 +20,7 @@ from postmortem.replay.rerun.batches import (
     select_samples,
 )
 from postmortem.replay.rerun.nonfinite_values import UNSAFE, Guarded
-from postmortem.replay.rerun.regime import MicroPlace, Regime
+from postmortem.replay.rerun.regime import FAILING, MicroPlace, Regime
 
 _WIDE: Final = say("it was computed in float32 already")
 _NOT_HALF: Final = say("it was not computed in float16")
@@ -67,7 +67,7 @@ def _scale_one(baseline: BaselineRun) -> Applied:
 
 
 def _apply_zero_rate(baseline: BaselineRun) -> Applied:
-    return _FIRST_STEP if baseline.fails_at_once else Regime(rate=0.0, is_short=True)
+    return _FIRST_STEP if baseline.fails_at_once else Regime(rate=0.0, failing_step_only=True)
 
 
 def _build_rate_change(factor: float) -> Callable[[BaselineRun], Applied]:
@@ -89,20 +89,23 @@ def _require_updates(baseline: BaselineRun, regime: Regime) -> Applied:
     """Change how weights are updated only where the failure hangs on updates."""
     if baseline.fails_at_once:
         return _FIRST_STEP
-    if "rate-0" in baseline.runs and baseline.runs["rate-0"].outcome != "finite":
+    if "rate-0" in baseline.runs and baseline.runs["rate-0"].outcome in FAILING:
         return _ANYWAY
     return regime if baseline.bench.can_step else _NO_OPTIMIZER
 
 
-def _exclude_culprits(baseline: BaselineRun) -> Applied:
-    if not baseline.culprits or baseline.culprit_place is None:
+def _exclude_faulty_samples(baseline: BaselineRun) -> Applied:
+    if not baseline.faulty_samples or baseline.faulty_place is None:
         return _SAMPLES
-    size = count_samples(baseline.bench.get_batch(baseline.culprit_place))
-    rest = [row for row in range(size) if row not in baseline.culprits]
+    size = count_samples(baseline.bench.get_batch(baseline.faulty_place))
+    rest = [row for row in range(size) if row not in baseline.faulty_samples]
     if not rest:
         return _SAMPLES
-    is_short = baseline.culprit_place == baseline.place
-    return Regime(change_batch=build_sample_filter(baseline.culprit_place, rest), is_short=is_short)
+    failing_step_only = baseline.faulty_place == baseline.place
+    return Regime(
+        change_batch=build_sample_filter(baseline.faulty_place, rest),
+        failing_step_only=failing_step_only,
+    )
 
 
 def _fill_masked_labels(baseline: BaselineRun) -> Applied:
@@ -110,12 +113,14 @@ def _fill_masked_labels(baseline: BaselineRun) -> Applied:
     if not baseline.masked:
         return _LABELS
     ignored = inspecting.get_ignored_label(loss.arguments)
-    return Regime(change_batch=batches.build_label_filler(loss.target, ignored), is_short=True)
+    return Regime(
+        change_batch=batches.build_label_filler(loss.target, ignored), failing_step_only=True
+    )
 
 
 def _apply_mask_change(baseline: BaselineRun, change: Any) -> Applied:
     is_padded = bool(batches.list_padded_samples(baseline.get_batch()))
-    return Regime(change_batch=change, is_short=True) if is_padded else _MASK
+    return Regime(change_batch=change, failing_step_only=True) if is_padded else _MASK
 
 
 def _exclude_padded_samples(baseline: BaselineRun) -> Applied:
@@ -124,13 +129,13 @@ def _exclude_padded_samples(baseline: BaselineRun) -> Applied:
         return _MASK
     if len(hidden) == baseline.samples:
         return _ALL_PADDED
-    return Regime(change_batch=batches.select_unpadded_samples, is_short=True)
+    return Regime(change_batch=batches.select_unpadded_samples, failing_step_only=True)
 
 
 def _apply_single_sample(baseline: BaselineRun) -> Applied:
     if not batches.list_padded_samples(baseline.get_batch()) or baseline.samples < 2:
         return _MASK
-    return Regime(change_batch=_build_single_sample_change(baseline), is_short=True)
+    return Regime(change_batch=_build_single_sample_change(baseline), failing_step_only=True)
 
 
 def _build_single_sample_change(baseline: BaselineRun) -> Any:
@@ -154,7 +159,7 @@ def _apply_eager_attention(baseline: BaselineRun) -> Applied:
         return _ATTENTION
     if not batches.list_padded_samples(baseline.get_batch()):
         return _MASK
-    return Regime(attention="eager", is_short=True)
+    return Regime(attention="eager", failing_step_only=True)
 
 
 def _set_bad_rows_to_mean(baseline: BaselineRun) -> Applied:
@@ -189,13 +194,15 @@ def _repair_weights(baseline: BaselineRun) -> Applied:
 def _apply_guard(baseline: BaselineRun) -> Applied:
     if baseline.operation is None or baseline.operation.name not in UNSAFE:
         return _OPERATION
-    return Regime(guard=Guarded, is_short=True)
+    return Regime(guard=Guarded, failing_step_only=True)
 
 
 def _apply_float32_adapters(baseline: BaselineRun) -> Applied:
     trainable = baseline.bench.manifest.weights.trainable
     types = {
-        str(baseline.bench.start[name].dtype) for name in trainable if name in baseline.bench.start
+        str(baseline.bench.initial_weights[name].dtype)
+        for name in trainable
+        if name in baseline.bench.initial_weights
     }
     if not types & {"torch.float16", "torch.bfloat16"}:
         return _ADAPTER
@@ -215,7 +222,7 @@ TABLE: Final = (
     Counterfactual("float32", say("in float32"), _apply_float32),
     Counterfactual("bfloat16", say("in bfloat16"), _apply_bfloat16),
     Counterfactual("scale-1", say("in float16 with a loss scale of 1"), _scale_one),
-    Counterfactual("without-samples", say("without the suspect samples"), _exclude_culprits),
+    Counterfactual("without-samples", say("without the suspect samples"), _exclude_faulty_samples),
     Counterfactual(
         "labels-shown",
         say("with a label for the samples without any"),

@@ -4,14 +4,29 @@ In: nothing. Out: values. Not here: running (`rerun.bench`).
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 _CLIMB: Final = 3.0
 """A loss that has grown so many times has left its course."""
-_FLOOR: Final = 1e-2
+LOSS_FLOOR: Final = 1e-2
 """A loss below this is near enough to nothing: what it grows by says nothing."""
+
+
+_JUMP: Final = 3.0
+"""A loss so many times the usual one has left its course."""
+FAILING: Final = frozenset({"not-finite", "diverges"})
+"""Outcomes of a window that went wrong as a training does; an exception or lack of time is none."""
+
+
+def find_jump(losses: Sequence[float]) -> int | None:
+    """Find the first of the losses (one a step) that leaves the course of those before it."""
+    for number in range(1, len(losses)):
+        before = sorted(abs(loss) for loss in losses[:number])
+        if abs(losses[number]) > _JUMP * max(before[len(before) // 2], LOSS_FLOOR):
+            return number
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +40,7 @@ class Regime:
     rate: float = 1.0
     """Factor of the learning rate; 0: the weights stay."""
     max_norm: float | None = None
-    is_short: bool = False
+    failing_step_only: bool = False
     """Only the failing step is run, in the state before it."""
     attention: str | None = None
     trainable_float32: bool = False
@@ -35,6 +50,9 @@ class Regime:
     """Takes where it is and a batch, gives another; None leaves the micro-batch out."""
     guard: Callable[[], Any] | None = None
     """Gives a context in which forward and backward are run."""
+
+
+AS_RECORDED: Final = Regime()
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -53,7 +71,7 @@ class StepRun:
     losses: tuple[float, ...]
     grad_norm: float | None
     bad: str = ""
-    """loss | gradient | weights | empty: what was not finite first."""
+    """What was not finite first: loss | gradient | weights, or "" where all was finite."""
     bad_micro: int = 0
     scale: float | None = None
 
@@ -72,7 +90,8 @@ class WindowRun:
     """The window as it ran, up to the first failure."""
 
     steps: tuple[StepRun, ...]
-    failed_at: MicroPlace | None = None
+    nonfinite_at: MicroPlace | None = None
+    """Where a loss, gradient or weight was not finite."""
     seconds: float = 0.0
     error: str = ""
     """It could not be run: the exception."""
@@ -99,7 +118,7 @@ class WindowRun:
         if len(losses) < 2:
             return 1.0
         head = sorted(losses[: max(1, len(losses) // 3)])
-        start = max(abs(head[len(head) // 2]), _FLOOR)
+        start = max(abs(head[len(head) // 2]), LOSS_FLOOR)
         return max(losses[-3:]) / start
 
     @property
@@ -118,9 +137,14 @@ class WindowRun:
 
     @property
     def outcome(self) -> str:
-        """Give it in a word: finite | not-finite | diverges | failed."""
+        """Give it in a word: finite | not-finite | diverges | error | stopped.
+
+        Only the first three say something about a cause.
+        """
         if self.error:
-            return "failed"
-        if self.failed_at is not None:
+            return "error"
+        if self.stopped:
+            return "stopped"
+        if self.nonfinite_at is not None:
             return "not-finite"
         return "diverges" if self.climb >= _CLIMB else "finite"

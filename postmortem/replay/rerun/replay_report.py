@@ -4,6 +4,7 @@ In: a bench, a `BaselineRun`, observations. Out: sentences, verdicts; how far th
 text and as a judgement. Not here: running, the layout (`report`).
 """
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -15,7 +16,7 @@ from postmortem.core.message import NOTHING, SEMICOLON, Message, join_list, quot
 from postmortem.replay.rerun import verdicts
 from postmortem.replay.rerun.baseline_run import BaselineRun
 from postmortem.replay.rerun.bench import Bench
-from postmortem.replay.rerun.regime import WindowRun
+from postmortem.replay.rerun.regime import LOSS_FLOOR, WindowRun, find_jump
 
 _SAME_DEVICE: Final = 0.02
 _OTHER_DEVICE: Final = 0.2
@@ -23,50 +24,84 @@ _OTHER_DEVICE: Final = 0.2
 
 
 class Fidelity(NamedTuple):
-    """How far a run is the recorded one."""
+    """How far the losses of a rerun are the recorded ones."""
 
     summary: Message
     is_faithful: bool
-    """Near enough for what it shows to hold for the recorded run."""
+    """Near enough for what it shows to hold for the recorded run; True where none is comparable."""
 
 
-_NOTHING: Final = say("no finite loss was recorded to compare with")
+_NOTHING: Final = say(
+    "no finite loss was recorded to compare with: only the step of the failure is compared"
+)
+_LOST: Final = say("not bit-equal: of {count} recorded finite losses {lost} come out NaN or inf")
+_APART: Final = say(
+    "not bit-equal: of {count} losses the first differs by {first:.2g}, the worst by"
+    " {worst:.2g} of its size"
+)
+_APART_BEFORE: Final = say(
+    "not bit-equal: of {count} losses before step {step}, where the recorded loss leaves its"
+    " course, the first differs by {first:.2g}, the worst by {worst:.2g} of its size"
+)
 
 
 def compare_losses(bench: Bench, run: WindowRun) -> Fidelity:
-    """Compare the losses of all micro-batches, as far as both are finite."""
-    pairs = [
-        (recorded.loss, loss)
-        for step, ran in zip(bench.steps, run.steps, strict=False)
-        for recorded, loss in zip(step.micro_batches, ran.losses, strict=False)
-        if recorded.loss is not None and math.isfinite(recorded.loss) and math.isfinite(loss)
-    ]
+    """Compare the losses of all micro-batches with the recorded ones, where those are finite.
+
+    The worst difference decides: at most 2 % of the loss, 20 % on another kind of device; one that
+    comes out NaN or inf is beyond any. Where the recorded loss leaves its course the comparison
+    ends: behind that, differences of rounding grow with every step.
+    """
+    pairs = [*_iter_loss_pairs(bench, run)]
     if not pairs:
         return Fidelity(_NOTHING, is_faithful=True)
-    if all(first == second for first, second in pairs):
+    if all(first == second for _, first, second in pairs):
         return Fidelity(
-            say(
-                "bit-equal: {count} recorded losses come out again",
-                count=len(pairs),
-            ),
+            say("bit-equal: {count} recorded losses come out again", count=len(pairs)),
             is_faithful=True,
         )
-    apart = [abs(first - second) / max(abs(first), abs(second), 1e-12) for first, second in pairs]
-    most = _SAME_DEVICE if bench.device.type == bench.manifest.device.type else _OTHER_DEVICE
-    return Fidelity(
-        say(
-            "not bit-equal: of {count} losses the first differs by {first:.2g}, the worst by"
-            " {worst:.2g} of its size",
-            count=len(pairs),
-            first=apart[0],
-            worst=max(apart),
-        ),
-        is_faithful=apart[0] <= most,
+    jump = _find_recorded_jump(bench)
+    judged = [pair for pair in pairs if jump is None or pair[0] < jump]
+    apart = [_compute_difference(first, second) for _, first, second in judged]
+    lost = sum(map(math.isinf, apart))
+    template = _LOST if lost else _APART if jump is None else _APART_BEFORE
+    summary = template.fill(
+        count=len(apart),
+        lost=lost,
+        first=apart[0],
+        worst=max(apart),
+        step=bench.steps[jump or 0].step,
     )
+    most = _SAME_DEVICE if bench.device.type == bench.manifest.device.type else _OTHER_DEVICE
+    return Fidelity(summary, is_faithful=max(apart) <= most)
 
 
-AS_RECORDED: Final = say("as recorded")
-AGAIN: Final = say("as recorded, once more")
+def _iter_loss_pairs(bench: Bench, run: WindowRun) -> Iterator[tuple[int, float, float]]:
+    """Yield the position of a step, a recorded finite loss in it, and the same loss of the run."""
+    for number, (step, ran) in enumerate(zip(bench.steps, run.steps, strict=False)):
+        for recorded, loss in zip(step.micro_batches, ran.losses, strict=False):
+            if recorded.loss is not None and math.isfinite(recorded.loss):
+                yield number, recorded.loss, loss
+
+
+def _find_recorded_jump(bench: Bench) -> int | None:
+    """Find the position of the step at which the recorded loss leaves its course."""
+    means: list[float] = []
+    for step in bench.steps:
+        losses = [micro.loss for micro in step.micro_batches if micro.loss is not None]
+        means.append(math.fsum(losses) / len(losses) if losses else math.nan)
+    return find_jump(list(itertools.takewhile(math.isfinite, means)))
+
+
+def _compute_difference(recorded: float, loss: float) -> float:
+    """Give a difference as a share of the greater one; inf where the second is not finite."""
+    if not math.isfinite(loss):
+        return math.inf
+    return abs(recorded - loss) / max(abs(recorded), abs(loss), LOSS_FLOOR)
+
+
+AS_RECORDED_TITLE: Final = say("as recorded")
+AGAIN_TITLE: Final = say("as recorded, once more")
 _REASONS: Final = {
     "nonfinite-loss": say("the loss was not finite"),
     "nonfinite-gradient": say("the gradients were not finite"),
@@ -108,7 +143,7 @@ def describe_outcome(run: WindowRun, course: str) -> Message:
         return quote(run.error)
     if run.stopped:
         return say("the time ran out on the way")
-    if run.failed_at is not None and run.steps:
+    if run.nonfinite_at is not None and run.steps:
         return _BAD[run.bad].fill(step=run.steps[-1].number, course=course or "–")
     if run.outcome == "diverges":
         return say("finite, but the loss climbs: {course}", course=course)
@@ -116,17 +151,26 @@ def describe_outcome(run: WindowRun, course: str) -> Message:
 
 
 def get_reproduction_status(baseline: BaselineRun) -> str:
-    """Say in a word whether it failed again."""
-    if (
-        baseline.recorded.error
-        or baseline.recorded.stopped
-        or (baseline.again and baseline.again.stopped)
-    ):
+    """Say in a word whether it failed again: a value of `Replayed.reproduced`."""
+    reruns = (baseline.first_rerun, baseline.second_rerun)
+    if any(rerun is not None and rerun.outcome in {"error", "stopped"} for rerun in reruns):
         return "not-run"
-    if baseline.recorded.failed_at is None:
+    if baseline.first_rerun.nonfinite_at is None:
         is_requested = baseline.bench.manifest.reason.kind == "asked"
         return "nothing-failed" if is_requested else "no"
-    return "yes" if baseline.is_reproduced else "intermittent"
+    if not baseline.is_repeated:
+        return "intermittent"
+    return "yes" if baseline.is_at_recorded_place else "elsewhere"
+
+
+def _describe_other_place(baseline: BaselineRun) -> Message:
+    """Say that a failure came, but not the recorded one."""
+    return say(
+        "the reruns fail in step {step}, the recorded run in step {recorded} or not at all: it is"
+        " another failure",
+        step=baseline.first_rerun.steps[-1].number,
+        recorded=baseline.bench.manifest.reason.step,
+    )
 
 
 def build_verdicts(
@@ -140,6 +184,8 @@ def build_verdicts(
         found = verdicts.judge_all_alike(verdicts.NOT_TESTABLE, _NOTHING_FAILED)
     elif how in {"no", "intermittent"} and "told-unscale" not in words:
         found = verdicts.judge_all_alike(verdicts.NOT_REPRODUCED, _NOT_REPRODUCED)
+    elif how == "elsewhere":
+        found = verdicts.judge_all_alike(verdicts.NOT_TESTABLE, _describe_other_place(baseline))
     elif not faith.is_faithful:
         found = verdicts.judge_all_alike(verdicts.NOT_TESTABLE, _NOT_FAITHFUL)
     else:
@@ -149,26 +195,30 @@ def build_verdicts(
     )
 
 
+_RUN_FINITE: Final = say("The recorded steps run finite, as they did.")
+_GONE: Final = say("The failure does not come again: it is intermittent, or not in the capsule.")
+_PROVED: Final = say("The failure comes again, and one change makes it go away.")
+_OPEN: Final = say("The failure comes again, but no trial proves a cause.")
+
+
 def summarise_replay(baseline: BaselineRun, tested: tuple[CauseTested[Message], ...]) -> Message:
     """Say in a sentence what came out."""
-    if baseline.recorded.error:
-        return say(
-            "The recorded steps cannot be run: {error}",
-            error=baseline.recorded.error,
-        )
+    reruns = (baseline.first_rerun, baseline.second_rerun)
+    error = next((rerun.error for rerun in reruns if rerun is not None and rerun.error), "")
+    if error:
+        return say("The recorded steps cannot be run: {error}", error=error)
     how = get_reproduction_status(baseline)
     if how == "not-run":
         return say(
             "The time is too short for the recorded steps: {spent:.0f} s did not suffice.",
             spent=baseline.bench.seconds,
         )
-    if how == "nothing-failed":
-        return say("The recorded steps run finite, as they did.")
+    if how == "elsewhere":
+        other = _describe_other_place(baseline)
+        return say("The recorded failure does not come again: {other}.", other=other)
     if how != "yes":
-        return say("The failure does not come again: it is intermittent, or not in the capsule.")
-    if any(cause.verdict == verdicts.CONFIRMED for cause in tested):
-        return say("The failure comes again, and one change makes it go away.")
-    return say("The failure comes again, but no trial proves a cause.")
+        return _RUN_FINITE if how == "nothing-failed" else _GONE
+    return _PROVED if any(cause.verdict == verdicts.CONFIRMED for cause in tested) else _OPEN
 
 
 def find_nonfinite_module(baseline: BaselineRun) -> str:
@@ -176,7 +226,7 @@ def find_nonfinite_module(baseline: BaselineRun) -> str:
     peaks = baseline.peaks
     if peaks is None or baseline.place is None:
         return ""
-    if peaks.first_forward or baseline.recorded.bad == "loss":
+    if peaks.first_forward or baseline.first_rerun.bad == "loss":
         return peaks.first_forward or peaks.first_seen
     return peaks.first_backward
 
@@ -185,7 +235,7 @@ def get_failure_direction(baseline: BaselineRun) -> str:
     """Say whether it was in the forward or the backward pass."""
     if baseline.place is None:
         return ""
-    return "forward" if baseline.recorded.bad == "loss" else "backward"
+    return "forward" if baseline.first_rerun.bad == "loss" else "backward"
 
 
 def place(baseline: BaselineRun) -> Message:

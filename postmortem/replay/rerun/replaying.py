@@ -36,16 +36,16 @@ from postmortem.replay.rerun.memory_limits import (
     get_free_memory,
 )
 from postmortem.replay.rerun.nonfinite_values import Peaks, measure_peaks
-from postmortem.replay.rerun.regime import MicroPlace, Regime, WindowRun
+from postmortem.replay.rerun.regime import AS_RECORDED, MicroPlace, Regime, WindowRun
 from postmortem.replay.rerun.replay_report import compare_losses
-from postmortem.replay.rerun.running import AS_RECORDED, run, run_pass
+from postmortem.replay.rerun.running import run, run_pass
 
 
-def run_rehearsal(bench: Bench, regime: Regime) -> None:
+def dry_run_passes(bench: Bench, regime: Regime) -> None:
     """Run the forward pass of each kind of batch once.
 
     What a model raises by itself is left to the run. Code of the user's own, which is trusted, is
-    not rehearsed.
+    not run here.
 
     Raises:
         InputError: it takes more than a capsule of this size may.
@@ -58,7 +58,7 @@ def run_rehearsal(bench: Bench, regime: Regime) -> None:
     for place in _iter_distinct_batches(bench):
         try:
             with torch.random.fork_rng(), AllocationGuard(limits, "running the capsule"):
-                run_pass(bench, place, regime, is_forward=True)
+                run_pass(bench, place, regime, forward_only=True)
         except PostmortemError:
             raise
         except Exception:  # noqa: BLE001 -- also for want of time: the run meets it again
@@ -79,7 +79,7 @@ def _iter_distinct_batches(bench: Bench) -> Iterator[MicroPlace]:
                 yield place
 
 
-_WIDE: Final = Regime(compute="float32", is_short=True)
+_WIDE: Final = Regime(compute="float32", failing_step_only=True)
 _SPARE: Final = 1.3
 """A trial is begun if so many times its likely time is left."""
 
@@ -89,7 +89,7 @@ class Trials(NamedTuple):
 
     trials: tuple[ReplayTrial[Message], ...]
     runs: Mapping[str, WindowRun]
-    is_short: bool
+    ran_out_of_time: bool
     """Some were skipped for want of time."""
 
 
@@ -109,11 +109,10 @@ def replay(
         raise UsageError(
             lacking, capsule.folder, "run it on a larger machine, or allow more with --memory"
         )
-    bench = Bench(capsule, name, seconds)
-    bench.memory = allowed
+    bench = Bench(capsule, name, seconds, allowed)
     kept = torch.get_rng_state()
     try:
-        run_rehearsal(bench, AS_RECORDED)
+        dry_run_passes(bench, AS_RECORDED)
         return _build_replayed(run_baseline(bench))
     finally:
         torch.set_rng_state(kept)
@@ -129,11 +128,15 @@ def _select_device(requested: str) -> str:
 
 def _build_replayed(baseline: BaselineRun) -> Replayed[Message]:
     bench = baseline.bench
-    faith = compare_losses(bench, baseline.recorded)
+    faith = compare_losses(bench, baseline.first_rerun)
     wide = _measure_wide_peaks(baseline)
-    tried = _run_trials(baseline) if baseline.place is not None else Trials((), {}, is_short=False)
+    tried = (
+        _run_trials(baseline)
+        if baseline.place is not None
+        else Trials((), {}, ran_out_of_time=False)
+    )
     seen_words = collect_observations(baseline, tried.runs, wide.greatest if wide else 0.0)
-    if tried.is_short:
+    if tried.ran_out_of_time:
         seen_words |= {"short-of-time"}
     message = bench.manifest.reason.message
     if "unscale FP16 gradients" in message:
@@ -154,7 +157,7 @@ def _build_replayed(baseline: BaselineRun) -> Replayed[Message]:
         module=words.find_nonfinite_module(baseline),
         direction=words.get_failure_direction(baseline),
         operation=baseline.operation.name if baseline.operation else "",
-        culprits=_build_culprits(baseline),
+        culprits=_build_faulty_samples(baseline),
         peaks=shown.get_figures() if shown is not None else (),
         limit=torch.finfo(getattr(torch, bench.computes_in)).max,
         limit_of=bench.computes_in,
@@ -174,29 +177,29 @@ def _measure_wide_peaks(baseline: BaselineRun) -> Peaks | None:
     ):
         return None
     ran = run(bench, _WIDE, until=place)
-    peaks = measure_peaks(bench, place, _WIDE) if not ran.error else None
+    peaks = measure_peaks(bench, place, _WIDE) if ran.outcome not in {"error", "stopped"} else None
     return peaks if peaks is not None and not peaks.error else None
 
 
 def _build_baseline_trials(baseline: BaselineRun) -> list[ReplayTrial[Message]]:
-    found = [_build_trial("as-recorded", words.AS_RECORDED, baseline.recorded)]
-    if baseline.again is not None:
-        found.append(_build_trial("again", words.AGAIN, baseline.again))
+    found = [_build_trial("as-recorded", words.AS_RECORDED_TITLE, baseline.first_rerun)]
+    if baseline.second_rerun is not None:
+        found.append(_build_trial("again", words.AGAIN_TITLE, baseline.second_rerun))
     return found
 
 
 def _run_trials(baseline: BaselineRun) -> Trials:
     trials: list[ReplayTrial[Message]] = []
     runs = baseline.runs
-    is_short = False
+    ran_out_of_time = False
     for experiment in TABLE:
         trial, ran = _try(baseline, experiment)
         trials.append(trial)
         if ran is not None:
             runs[experiment.id] = ran
-            is_short |= ran.stopped
-        is_short |= trial.outcome == "skipped" and trial.seconds > 0
-    return Trials(tuple(trials), runs, is_short)
+            ran_out_of_time |= ran.stopped
+        ran_out_of_time |= trial.outcome == "skipped" and trial.seconds > 0
+    return Trials(tuple(trials), runs, ran_out_of_time)
 
 
 def _try(
@@ -209,9 +212,12 @@ def _try(
     bench = baseline.bench
     if lacking := _describe_lacking_memory(bench.capsule, regime, bench.memory):
         return ReplayTrial(experiment.id, experiment.title, "skipped", lacking), None
-    steps = 1 if regime.is_short else len(baseline.recorded.steps)
-    whole = min(baseline.recorded.seconds, baseline.again.seconds if baseline.again else math.inf)
-    likely = whole / max(1, len(baseline.recorded.steps)) * steps * _SPARE + 0.01
+    steps = 1 if regime.failing_step_only else len(baseline.first_rerun.steps)
+    whole = min(
+        baseline.first_rerun.seconds,
+        baseline.second_rerun.seconds if baseline.second_rerun else math.inf,
+    )
+    likely = whole / max(1, len(baseline.first_rerun.steps)) * steps * _SPARE + 0.01
     if likely > bench.left:
         reason = say(
             "it takes about {needed:.0f} s, {left:.0f} s are left",
@@ -221,7 +227,7 @@ def _try(
         return ReplayTrial(experiment.id, experiment.title, "skipped", reason, (), likely), None
     if regime.attention is not None:
         try:
-            run_rehearsal(bench, regime)
+            dry_run_passes(bench, regime)
         except InputError as error:
             return ReplayTrial(
                 experiment.id, experiment.title, "skipped", quote(str(error.what))
@@ -244,7 +250,7 @@ def _describe_lacking_memory(capsule: Capsule, regime: Regime, allowed: float) -
 
 def _build_trial(id_: str, title: Message, ran: WindowRun) -> ReplayTrial[Message]:
     losses = tuple(step.loss for step in ran.steps)
-    outcome = "skipped" if ran.stopped else ran.outcome
+    outcome = {"stopped": "skipped", "error": "failed"}.get(ran.outcome, ran.outcome)
     return ReplayTrial(
         id_,
         title,
@@ -255,9 +261,9 @@ def _build_trial(id_: str, title: Message, ran: WindowRun) -> ReplayTrial[Messag
     )
 
 
-def _build_culprits(baseline: BaselineRun) -> tuple[FaultySample[Message], ...]:
-    place, bench = baseline.culprit_place, baseline.bench
-    if not baseline.culprits or place is None:
+def _build_faulty_samples(baseline: BaselineRun) -> tuple[FaultySample[Message], ...]:
+    place, bench = baseline.faulty_place, baseline.bench
+    if not baseline.faulty_samples or place is None:
         return ()
     window_step = bench.steps[place.step]
     samples = window_step.micro_batches[place.micro].samples or ()
@@ -270,5 +276,5 @@ def _build_culprits(baseline: BaselineRun) -> tuple[FaultySample[Message], ...]:
             samples[position] if position < len(samples) else None,
             describe_sample(batch, position),
         )
-        for position in baseline.culprits
+        for position in baseline.faulty_samples
     )

@@ -10,14 +10,14 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import torch
 
 from postmortem.replay.capsule.manifest import WindowStep
 from postmortem.replay.rerun.batches import convert_tensors
 from postmortem.replay.rerun.bench import HALVES, Bench, MovingScale, restore_random, scale_for
-from postmortem.replay.rerun.regime import MicroPlace, Regime, StepRun, WindowRun
+from postmortem.replay.rerun.regime import AS_RECORDED, MicroPlace, Regime, StepRun, WindowRun
 
 
 def run_pass(
@@ -27,11 +27,11 @@ def run_pass(
     batch: Any = None,
     scale: float = 1.0,
     *,
-    is_forward: bool = False,
+    forward_only: bool = False,
 ) -> float | None:
     """Run one micro-batch forward and backward; gives its loss, None if it is left out.
 
-    With `is_forward` the backward pass is left out.
+    With `forward_only` the backward pass is left out.
     """
     batch = bench.get_batch(place) if batch is None else batch
     if regime.change_batch is not None:
@@ -42,7 +42,7 @@ def run_pass(
     with _open_context(bench, regime):
         loss = bench.loss(bench.model, _convert_batch(batch, regime))
         value = float(loss.detach())
-        if loss.requires_grad and not is_forward:
+        if loss.requires_grad and not forward_only:
             (loss * (scale * _compute_gradient_share(bench, place, batch))).backward()
     return value
 
@@ -143,9 +143,6 @@ def _compute_unscaled_norm(weights: list[Any], scale: float) -> float:
     return math.inf if math.isnan(norm) else norm
 
 
-AS_RECORDED: Final = Regime()
-
-
 class OutOfTimeError(Exception):
     """No time is left."""
 
@@ -154,21 +151,24 @@ def run(
     bench: Bench,
     regime: Regime = AS_RECORDED,
     until: MicroPlace | None = None,
-    keep_at: int | None = None,
+    checkpoint_at: int | None = None,
 ) -> WindowRun:
     """Run the window up to the first failure, or to before a micro-batch.
 
-    From its start, or from the failing step if that is enough; `keep_at` keeps the state before a
-    step.
+    From its start, or from the failing step if that is enough; `checkpoint_at` keeps
+    the state before that step.
     """
     began = time.monotonic()
-    since = bench.checkpoint if regime.is_short else None
-    runs: list[StepRun] = list(since.before) if since and regime.rate else []
-    first, last = since.step if since else 0, until.step if until else len(bench.steps) - 1
+    checkpoint = bench.checkpoint if regime.failing_step_only else None
+    runs: list[StepRun] = list(checkpoint.before) if checkpoint and regime.rate else []
+    first, last = (
+        checkpoint.step if checkpoint else 0,
+        until.step if until else len(bench.steps) - 1,
+    )
     error, stopped = "", False
     try:
-        bench.reset(regime, since)
-        _run_steps(bench, regime, range(first, last + 1), runs, (until, keep_at))
+        bench.reset(regime, checkpoint)
+        _run_steps(bench, regime, range(first, last + 1), runs, (until, checkpoint_at))
     except OutOfTimeError:
         stopped = True
     except Exception as raised:  # noqa: BLE001 -- whatever a model raises is what is told
@@ -185,10 +185,10 @@ def _run_steps(
     ends: tuple[MicroPlace | None, int | None],
 ) -> None:
     """Run steps, up to the first failure."""
-    moving, (until, keep_at) = _get_initial_scale(bench, regime), ends
+    moving, (until, checkpoint_at) = _get_initial_scale(bench, regime), ends
     for number in numbers:
-        if number == keep_at:
-            bench.keep(number, moving, tuple(runs))
+        if number == checkpoint_at:
+            bench.save_checkpoint(number, moving, tuple(runs))
         if bench.left < 0:
             raise OutOfTimeError
         if number > numbers[0] and bench.optimizer is None and regime.rate:
@@ -209,10 +209,10 @@ def _find_failure(bench: Bench, runs: list[StepRun]) -> MicroPlace | None:
 
 def _get_initial_scale(bench: Bench, regime: Regime) -> MovingScale | None:
     """Give the loss scale to begin with: that of the checkpoint, unless a regime has another."""
-    since = bench.checkpoint if regime.is_short else None
-    if since is None or regime.scale is not None or regime.compute is not None:
+    checkpoint = bench.checkpoint if regime.failing_step_only else None
+    if checkpoint is None or regime.scale is not None or regime.compute is not None:
         return scale_for(bench.manifest, regime.compute, regime.scale)
-    return copy.copy(since.moving)
+    return copy.copy(checkpoint.moving)
 
 
 def _run_step(

@@ -1,8 +1,8 @@
-"""Derive verdicts from a replay's observations (`verdicts.yaml`), and evidence from them.
+"""Judge causes by a replay's observations (`verdicts.yaml`); weigh the verdicts for the ranking.
 
-In: observations; a `Replayed`. Out: a verdict for each cause; pairs for `rank(extra=…)`, the same
-value with titles. Not here: observing (`rerun.baseline_run`), weighing. No torch: the pipeline
-imports this.
+In: observations; a `Replayed`. Out: a verdict for each cause (`judge_causes`); pairs for
+`rank(extra=…)` (`iter_evidence`); the same value with titles for a report (`fill_titles`). Not
+here: observing (`rerun.baseline_run`), ranking. No torch: the pipeline imports this.
 
 At most one cause is confirmed, the narrowest first: a poisoned sample also stays finite in float32,
 a broken weight also at a lower rate. A row holds if all its words were observed; a missing one
@@ -31,7 +31,7 @@ class VerdictRow(NamedTuple):
     cause: str
     verdict: str
     words: tuple[str, ...]
-    """All of them must have been seen; one with `!` must not."""
+    """All of them must have been seen; one with `!` must not, by a trial that ran to its end."""
     because: Message
 
 
@@ -118,12 +118,19 @@ def _find_row(cause: str, seen: frozenset[str], verdict: str) -> VerdictRow | No
             row
             for row in read_verdict_rows()
             if (row.cause, row.verdict) == (cause, verdict)
-            and all(
-                (word[1:] not in seen) if word[0] == "!" else word in seen for word in row.words
-            )
+            and all(_holds(word, seen) for word in row.words)
         ),
         None,
     )
+
+
+def _holds(word: str, seen: frozenset[str]) -> bool:
+    """Say whether a condition holds; a trial that was not decided denies nothing."""
+    if word[0] != "!":
+        return word in seen
+    trial, is_trial, _ = word[1:].partition(":")
+    undecided = {f"{trial}:error", f"{trial}:stopped"} if is_trial else set()
+    return not seen & {word[1:], *undecided}
 
 
 CONFIRMING: Final = 10.0

@@ -389,6 +389,6 @@ REPLAY: Final[Mapping[str, Message]] = {
     "replay.outcome.not-finite": say("not finite"),
     "replay.outcome.diverges": say("climbs"),
     "replay.outcome.skipped": say("skipped"),
-    "replay.outcome.failed": say_in("replay", "failed"),
+    "replay.outcome.failed": say("ended by an exception"),
     "replay.skipped": say("Skipped"),
 }

@@ -15,8 +15,8 @@ from postmortem.replay.recorder.recipes import (  # noqa: E402
     NoTreeError,
     build_model_recipe,
     build_module_tree,
-    convert_to_json,
     describe_user_loss,
+    make_plain,
 )
 from postmortem.replay.recorder.recorded_state import (  # noqa: E402
     Subject,
@@ -258,7 +258,7 @@ def test_a_configuration_is_json() -> None:
     """Sets, types and the like too."""
     import json
 
-    told = convert_to_json({"a": {"q", "k"}, "b": torch.float16, 3: (1, None), "c": [functional]})
+    told = make_plain({"a": {"q", "k"}, "b": torch.float16, 3: (1, None), "c": [functional]})
     assert told["a"] == ["k", "q"]
     assert told["b"] == "torch.float16"
     assert told["3"] == [1, None]

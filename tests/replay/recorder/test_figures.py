@@ -19,6 +19,7 @@ from postmortem.replay.recorder.tape import (  # noqa: E402
     Reading,
     compute_gradient_norm,
 )
+from postmortem.replay.rerun.bench import restore_random  # noqa: E402
 
 
 def with_gradient(value: Any) -> Any:
@@ -83,6 +84,23 @@ def test_all_generators_are_kept() -> None:
     assert {"torch", "python"} <= {*states}
     assert {as_tensor(states[name]).shape for name in {*states} - {"torch"}} == {(625,)}
     assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("number", [0, 1, 7])
+def test_the_generator_of_any_gpu_is_restored(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recorded on one GPU of several, restored on the one there is; of an older capsule too."""
+    drawn, restored = torch.arange(16, dtype=torch.uint8), []
+    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda of: drawn if of == number else None)
+    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, of: restored.append((state, of)))
+    states = get_rng_states(torch.device("cuda", number))
+    device = torch.device("cuda")
+    restore_random(
+        {f"3.0/{name}": as_tensor(state) for name, state in states.items()}, "3.0", device
+    )
+    restore_random({f"3.0/cuda:{number}": drawn, "3.1/cuda:0": drawn + 1}, "3.0", device)
+    assert [(state.tolist(), of) for state, of in restored] == [(drawn.tolist(), device)] * 2
+    restore_random({f"3.0/cuda:{number}": drawn}, "3.0", torch.device("cpu"))
+    assert len(restored) == 2
 
 
 def loader_of(count: int, *, workers: int = 0, shuffle: bool = True) -> Any:

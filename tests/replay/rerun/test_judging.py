@@ -15,68 +15,70 @@ def confirmed(words: str) -> list[str]:
 def test_rows_name_known_causes_and_a_condition() -> None:
     """Each asks for something, each but one for a failure that came again."""
     assert {row.cause for row in read_verdict_rows()} <= {cause.id for cause in causes()}
-    assert all({"failed", "told-unscale"} & {*row.words} for row in read_verdict_rows())
+    assert all({"reproduced", "told-unscale"} & {*row.words} for row in read_verdict_rows())
 
 
 @pytest.mark.parametrize(
     ("words", "causes"),
     [
         pytest.param("", [], id="nothing was seen"),
-        pytest.param("failed", [], id="a failure alone"),
-        pytest.param("failed in-float16 float32:finite", [], id="float32 alone proves no range"),
+        pytest.param("reproduced", [], id="a failure alone"),
         pytest.param(
-            "failed in-float16 float32:finite bfloat16:finite not-the-updates no-climb weights-clean",
+            "reproduced in-float16 float32:finite", [], id="float32 alone proves no range"
+        ),
+        pytest.param(
+            "reproduced in-float16 float32:finite bfloat16:finite not-the-updates no-climb weights-clean",
             ["numerics.fp16-overflow"],
             id="the range",
         ),
         pytest.param(
-            "failed in-float16 float32:finite bfloat16:finite not-the-updates no-climb weights-clean"
+            "reproduced in-float16 float32:finite bfloat16:finite not-the-updates no-climb weights-clean"
             " scaled scale-1:finite",
             [],
             id="a scale too high is no overflow",
         ),
         pytest.param(
-            "failed in-float16 float32:finite bfloat16:finite not-the-updates no-climb weights-clean"
+            "reproduced in-float16 float32:finite bfloat16:finite not-the-updates no-climb weights-clean"
             " one-sample culprit-odd without-samples:finite",
             ["numerics.bad-batch"],
             id="an outlier is narrower than the range",
         ),
         pytest.param(
-            "failed climbs the-updates wide-diverges rate-tenth:finite weights-clean"
+            "reproduced climbs the-updates wide-diverges rate-tenth:finite weights-clean"
             " samples-settled",
             ["numerics.lr-divergence"],
             id="the rate",
         ),
         pytest.param(
-            "failed climbs the-updates wide-diverges rate-tenth:finite weights-clean",
+            "reproduced climbs the-updates wide-diverges rate-tenth:finite weights-clean",
             [],
             id="the rate, but the samples were not looked at",
         ),
         pytest.param(
-            "failed climbs the-updates wide-diverges rate-tenth:finite weights-clean"
+            "reproduced climbs the-updates wide-diverges rate-tenth:finite weights-clean"
             " samples-settled without-jump:finite",
             [],
             id="one step brought it about",
         ),
         pytest.param(
-            "failed climbs the-updates wide-diverges rate-tenth:finite weights-clean"
+            "reproduced climbs the-updates wide-diverges rate-tenth:finite weights-clean"
             " samples-settled short-of-time",
             [],
             id="short of time",
         ),
         pytest.param(
-            "failed unsafe-operation wide-fails not-the-updates guarded:finite weights-clean"
+            "reproduced unsafe-operation wide-fails not-the-updates guarded:finite weights-clean"
             " labels-masked",
             [],
             id="0/0 of masked labels is no unstable operation",
         ),
         pytest.param(
-            "failed rows-odd embeddings-mean:finite not-the-updates",
+            "reproduced rows-odd embeddings-mean:finite not-the-updates",
             [],
             id="rows without a control",
         ),
         pytest.param(
-            "failed weights-outliers weights-repaired:finite not-the-updates in-float16"
+            "reproduced weights-outliers weights-repaired:finite not-the-updates in-float16"
             " float32:finite",
             [],
             id="great weights in float16 may be right",

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import postmortem
 from postmortem.core.diagnosis import CauseTested, FaultySample, ModulePeak, Replayed, ReplayTrial
 from postmortem.core.message import Message, quote
-from postmortem.interfaces.cli import cli
+from postmortem.interfaces.cli import cli, replay_command
 from postmortem.pipeline import run_pipeline
 from postmortem.replay.rerun.verdicts import iter_evidence
 from postmortem.report import FORMS as ALL_FORMS
@@ -147,6 +147,24 @@ def test_without_a_capsule_it_tells_how_to_record_one(tmp_path: Path) -> None:
     assert "trainer.add_callback" in told
     assert "LightningRecorder" not in told
     assert re.search("[\u4e00-\u9fff]", told)
+
+
+@pytest.mark.parametrize("verdict", ["confirmed", "not-testable"])
+def test_a_confirmed_cause_leads_to_its_fix(
+    verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command that shows it stands behind the report; never within another format."""
+    monkeypatch.setattr(replay_command, "replay_capsule", lambda *_, **__: found(verdict))
+    folder = tmp_path / "my step3.capsule"
+    folder.mkdir()
+    command = f"postmortem analyze run.log --replay '{folder}' --trust-code"
+    args = ["replay", str(folder), "--trust-code"]
+    for language in ("en", "zh"):
+        told = CliRunner().invoke(cli, [*args, "--lang", language])
+        assert (command in told.stdout) == (verdict == "confirmed")
+    told = CliRunner().invoke(cli, [*args, "--format", "json"])
+    assert json.loads(told.stdout)["reproduced"] == "yes"
+    assert (command in told.stderr) == (verdict == "confirmed")
 
 
 def test_every_numeric_cause_offers_the_recorder() -> None:

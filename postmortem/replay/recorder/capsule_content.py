@@ -1,4 +1,4 @@
-"""Build a capsule from what was recorded, and describe what the training runs on.
+"""Build the content of a capsule from what was recorded, and describe what the training runs on.
 
 In: a tape and the reason. Out: a manifest (device, types and versions among its fields) and its
 tensors. Not here: recording, the model's recipe (`recorder.recipes`), writing files.
@@ -18,7 +18,27 @@ from typing import Any, Final
 import torch
 
 from postmortem.replay.capsule import json_values
-from postmortem.replay.capsule import manifest as values
+from postmortem.replay.capsule.manifest import (
+    BATCHES_FILE,
+    FILES,
+    OPTIMIZER_FILE,
+    RNG_FILE,
+    WEIGHTS_FILE,
+    Autocasting,
+    Clipping,
+    DeviceUsed,
+    FrozenWeight,
+    LossRecipe,
+    Manifest,
+    MicroBatch,
+    ModelRecipe,
+    PrecisionUsed,
+    Reason,
+    StoredOptimizer,
+    StoredWeights,
+    Window,
+    WindowStep,
+)
 from postmortem.replay.recorder.recorded_state import (
     Snapshot,
     Subject,
@@ -56,14 +76,14 @@ def collect_environment(subject: Subject) -> dict[str, Any]:
 
 def describe_precision(
     subject: Subject, snapshot: Snapshot, cast: tuple[bool, str, str] | None
-) -> values.PrecisionUsed:
+) -> PrecisionUsed:
     """Tell in which types a training computes."""
     counts: dict[str, int] = {}
     for parameter in (*subject.trainable.values(), *subject.frozen.values()):
         dtype = str(parameter.dtype).removeprefix("torch.")
         counts[dtype] = counts.get(dtype, 0) + int(parameter.numel())
-    autocast = values.Autocasting(*cast) if cast is not None else None
-    return values.PrecisionUsed(counts, autocast, _read_scaler(subject.scaler, snapshot))
+    autocast = Autocasting(*cast) if cast is not None else None
+    return PrecisionUsed(counts, autocast, _read_scaler(subject.scaler, snapshot))
 
 
 def _read_scaler(scaler: Any, snapshot: Snapshot) -> dict[str, Any] | None:
@@ -81,12 +101,12 @@ def _read_scaler(scaler: Any, snapshot: Snapshot) -> dict[str, Any] | None:
     }
 
 
-def _describe_device(device: Any) -> values.DeviceUsed:
+def _describe_device(device: Any) -> DeviceUsed:
     threads = torch.get_num_threads()
     if device.type != "cuda":
-        return values.DeviceUsed(device.type, platform.machine(), None, threads)
+        return DeviceUsed(device.type, platform.machine(), None, threads)
     name, capability = torch.cuda.get_device_name(device), torch.cuda.get_device_capability(device)
-    return values.DeviceUsed("cuda", name, tuple(capability), threads)
+    return DeviceUsed("cuda", name, tuple(capability), threads)
 
 
 def iter_versions() -> Iterator[tuple[str, str]]:
@@ -111,17 +131,17 @@ Tensors = dict[str, dict[str, Any]]
 class RunDetails:
     """What is known of a training besides its tape."""
 
-    model: values.ModelRecipe
-    loss: values.LossRecipe
+    model: ModelRecipe
+    loss: LossRecipe
     framework: str = "pytorch"
-    clipping: values.Clipping | None = None
+    clipping: Clipping | None = None
     autocast: tuple[bool, str, str] | None = None
     notes: list[str] = field(default_factory=list)
 
 
-def build_capsule(
-    tape: Tape, about: RunDetails, reason: values.Reason, most_bytes: int
-) -> tuple[values.Manifest, Tensors]:
+def build_content(
+    tape: Tape, details: RunDetails, reason: Reason, most_bytes: int
+) -> tuple[Manifest, Tensors]:
     """Put a capsule together.
 
     Raises:
@@ -131,26 +151,26 @@ def build_capsule(
     snapshot = tape.ring.oldest
     if snapshot is None or not steps:
         raise ValueError("no step was recorded")
-    notes = [*_wait_for_copies(steps), *about.notes, *tape.notes, *snapshot.left_out]
+    notes = [*_wait_for_copies(steps), *details.notes, *tape.notes, *snapshot.left_out]
     subject = tape.subject
-    tensors: Tensors = {name: {} for name in values.FILES}
-    weights = _build_weights(subject, snapshot, about, tensors, notes)
-    window = values.Window(
+    tensors: Tensors = {name: {} for name in FILES}
+    weights = _build_weights(subject, snapshot, details, tensors, notes)
+    window = Window(
         steps[0].step, steps[-1].step, tuple(_build_step(step, tensors, notes) for step in steps)
     )
     optimizer = _build_optimizer(subject, snapshot, tensors, most_bytes, notes)
-    manifest = values.Manifest(
+    manifest = Manifest(
         written_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         reason=reason,
-        model=about.model,
+        model=details.model,
         weights=weights,
         window=window,
         versions=dict(iter_versions()),
-        framework=about.framework,
-        precision=describe_precision(subject, snapshot, about.autocast),
-        loss=about.loss,
+        framework=details.framework,
+        precision=describe_precision(subject, snapshot, details.autocast),
+        loss=details.loss,
         optimizer=optimizer,
-        clipping=about.clipping,
+        clipping=details.clipping,
         accumulation=max(len(step.passes) for step in steps),
         partial=tuple(dict.fromkeys(notes)),
         **collect_environment(subject),
@@ -170,15 +190,15 @@ def _wait_for_copies(steps: list[RecordedStep]) -> list[str]:
 
 
 def _build_weights(
-    subject: Subject, snapshot: Snapshot, about: RunDetails, tensors: Tensors, notes: list[str]
-) -> values.StoredWeights:
-    held = tensors[values.WEIGHTS_FILE]
+    subject: Subject, snapshot: Snapshot, details: RunDetails, tensors: Tensors, notes: list[str]
+) -> StoredWeights:
+    held = tensors[WEIGHTS_FILE]
     names: dict[str, list[str]] = {"weight": [], "buffer": []}
     for key, tensor in snapshot.tensors.items():
         if key[0] in names:
             held[key[1]] = tensor
             names[key[0]].append(key[1])
-    base = about.model.base.path if about.model.base is not None else ""
+    base = details.model.base.path if details.model.base is not None else ""
     size = sum(map(count_bytes, subject.frozen.values()))
     kept = [] if base or size > _MOST_KEPT else [*subject.frozen]
     held.update(
@@ -186,7 +206,7 @@ def _build_weights(
     )
     if subject.frozen and not kept and not base:
         notes.append("frozen weights: neither in the capsule nor known where they come from")
-    return values.StoredWeights(
+    return StoredWeights(
         trainable=tuple(names["weight"]),
         buffers=tuple(names["buffer"]),
         frozen=() if kept else tuple(_iter_frozen_weights(subject, hashed=size <= _MOST_HASHED)),
@@ -196,7 +216,7 @@ def _build_weights(
     )
 
 
-def _iter_frozen_weights(subject: Subject, *, hashed: bool) -> Iterator[values.FrozenWeight]:
+def _iter_frozen_weights(subject: Subject, *, hashed: bool) -> Iterator[FrozenWeight]:
     for name, parameter in subject.frozen.items():
         sha256 = ""
         if hashed:
@@ -205,10 +225,10 @@ def _iter_frozen_weights(subject: Subject, *, hashed: bool) -> Iterator[values.F
             )
             sha256 = hashlib.sha256(data).hexdigest()
         dtype = str(parameter.dtype).removeprefix("torch.")
-        yield values.FrozenWeight(name, tuple(parameter.shape), dtype, sha256)
+        yield FrozenWeight(name, tuple(parameter.shape), dtype, sha256)
 
 
-def _build_step(step: RecordedStep, tensors: Tensors, notes: list[str]) -> values.WindowStep:
+def _build_step(step: RecordedStep, tensors: Tensors, notes: list[str]) -> WindowStep:
     scale = step.figures.get("scale")
     divisor = scale or 1.0
     norm = step.figures.get("norm")
@@ -225,7 +245,7 @@ def _build_step(step: RecordedStep, tensors: Tensors, notes: list[str]) -> value
         for number, kept in enumerate(step.passes)
     )
     losses = [pass_.loss for pass_ in passes if pass_.loss is not None]
-    return values.WindowStep(
+    return WindowStep(
         step=step.step,
         micro_batches=passes,
         lr=step.rates,
@@ -251,20 +271,20 @@ def _pass(
     figures: tuple[float | None, float | None],
     tensors: Tensors,
     notes: list[str],
-) -> values.MicroBatch:
-    tensors[values.BATCHES_FILE] |= kept.tensors
-    tensors[values.RNG_FILE] |= {
+) -> MicroBatch:
+    tensors[BATCHES_FILE] |= kept.tensors
+    tensors[RNG_FILE] |= {
         f"{prefix}/{name}": as_tensor(value) for name, value in kept.states.items()
     }
     notes += [f"batch: {path} not recorded" for path in json_values.list_unrecorded(kept.tree)]
     if not kept.is_used:
         notes.append("loss: no gradient came to the one that the model gives; name loss=")
-    return values.MicroBatch(kept.tree, prefix if kept.states else "", kept.samples, *figures)
+    return MicroBatch(kept.tree, prefix if kept.states else "", kept.samples, *figures)
 
 
 def _build_optimizer(
     subject: Subject, snapshot: Snapshot, tensors: Tensors, most_bytes: int, notes: list[str]
-) -> values.StoredOptimizer | None:
+) -> StoredOptimizer | None:
     if subject.optimizer is None:
         return None
     states = {key[1:]: value for key, value in snapshot.tensors.items() if key[0] == "state"}
@@ -277,11 +297,9 @@ def _build_optimizer(
     }
     for (name, entry), tensor in states.items():
         key = f"{name}/{entry}"
-        tensors[values.OPTIMIZER_FILE][key] = tensor
+        tensors[OPTIMIZER_FILE][key] = tensor
         state.setdefault(name, {})[entry] = {"tensor": key}
     class_ = type(subject.optimizer)
     module = "torch.optim" if class_.__module__.startswith("torch.optim") else class_.__module__
-    file = values.OPTIMIZER_FILE if states else None
-    return values.StoredOptimizer(
-        f"{module}.{class_.__qualname__}", tuple(snapshot.groups), file, state
-    )
+    file = OPTIMIZER_FILE if states else None
+    return StoredOptimizer(f"{module}.{class_.__qualname__}", tuple(snapshot.groups), file, state)
