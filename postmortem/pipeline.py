@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from postmortem.core.catalogue import load_catalogue
 from postmortem.core.diagnosis import Analysis, Replayed
 from postmortem.core.message import Message
 from postmortem.core.names import SHIPPED, WITHOUT
@@ -114,7 +115,7 @@ def get_matcher(patterns: tuple[Path, ...]) -> Matcher:
 
 
 def prepare(patterns: Sequence[str], model: str | Path | None) -> None:
-    """Load rules and model before the first job of many comes.
+    """Load rules, model and texts before the first job of many comes.
 
     Raises:
         InputError: the model cannot be used.
@@ -122,6 +123,7 @@ def prepare(patterns: Sequence[str], model: str | Path | None) -> None:
     """
     get_matcher(tuple(Path(folder) for folder in patterns))
     open_model(model)
+    load_catalogue()
     gc.collect()
     gc.freeze()  # the rules stay: the collector need not go through them again and again
 

@@ -120,7 +120,10 @@ _CODE: Final = compile_lazily(
 )
 _DIGIT: Final = compile_lazily(r"\d")
 _URL: Final = (compile_lazily(r"https?://\S{1,200}"), " url ")
-_FOLDERS: Final = (compile_lazily(r"(?:[A-Za-z]:)?(?:[\w.@+~-]{0,80}[/\\]){2,30}"), " ")
+_FOLDERS: Final = (
+    compile_lazily(r"(?<![\w.@+~-])(?:[A-Za-z]:)?(?:[\w.@+~-]{0,80}[/\\]){2,30}"),
+    " ",
+)
 _FIGURES: Final = (
     (compile_lazily(r"\b0x[0-9a-f]+\b", re.IGNORECASE), " addr "),
     (compile_lazily(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b"), " ip "),
