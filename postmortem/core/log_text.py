@@ -4,7 +4,7 @@ In: a pattern in the syntax of `re` and its flags; text from a log; digits, a fi
 what is used as a `re.Pattern`; text in which every control character can be seen, so that it steers
 no terminal, page or runner; an `int`, or None where no counter has so many digits; a finite number,
 how many digits it has, a step as it is counted. Not here: the patterns of rules (`rules.engine`),
-figures in other spellings (`formats.figures`), the length of what is shown (`report.display`),
+figures in other spellings (`formats.figures`), short numbers and places (`report.display`),
 escaping for HTML or Markdown, which each form does last.
 
 There are several hundred patterns, and one log asks some: compiling all took a tenth of each start.
@@ -19,6 +19,8 @@ import math
 import re
 from collections.abc import Iterator
 from typing import Any, AnyStr, Final, Generic, cast
+
+from postmortem.core.message import cut
 
 _METHODS: Final = (
     "search",
@@ -148,6 +150,14 @@ def escape_control_characters(text: str) -> str:
     bare = _CR_BEFORE_BREAK.sub("", ANSI.sub("", text)) if "\x1b" in text or "\r" in text else text
     seen = _STEERING.sub(_format_control_character, bare).replace("\t", "    ")
     return RUNNER.sub(escape_character, seen) if "::" in seen or "##" in seen else seen
+
+
+def format_one_line(text: str, limit: int) -> str:
+    """Bring a text onto one line of at most `limit` characters."""
+    flat = " ⏎ ".join(
+        part.strip() for part in escape_control_characters(text).strip().split("\n") if part.strip()
+    )
+    return cut(flat, limit)
 
 
 def _format_control_character(match: "re.Match[str]") -> str:

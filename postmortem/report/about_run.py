@@ -11,9 +11,9 @@ from typing import Final
 from postmortem.core.answer import BestRecord
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.findings import Attempt, Environment, Gpu, Source
-from postmortem.core.log_text import compile_lazily
+from postmortem.core.log_text import compile_lazily, format_one_line
 from postmortem.reading.file_names import parse_attempts
-from postmortem.report.display import format_number, format_one_line
+from postmortem.report.display import format_number
 from postmortem.report.words import Words
 
 _TELLING_PACKAGES: Final = (

@@ -19,11 +19,10 @@ from typing import Any, Final, NamedTuple
 
 from postmortem.core.answer import Cause, Fix
 from postmortem.core.diagnosis import Analysis, Comparison, Diagnosis
-from postmortem.core.log_text import escape_control_characters
+from postmortem.core.log_text import escape_control_characters, format_one_line
 from postmortem.core.message import Message, say, say_in
 from postmortem.report import parts
 from postmortem.report.display import (
-    format_one_line,
     format_percent,
     format_weight,
     place,

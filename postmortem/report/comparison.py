@@ -18,11 +18,11 @@ from postmortem.core.diagnosis import (
     Parting,
     Wording,
 )
+from postmortem.core.log_text import format_one_line
 from postmortem.core.message import Message, say, say_in
 from postmortem.report import parts
 from postmortem.report.display import (
     format_number,
-    format_one_line,
     format_percent,
     prepare_for_display,
     translate_analysis,

@@ -15,18 +15,10 @@ from typing import Final
 from postmortem.core.answer import Event, FirstFailure
 from postmortem.core.diagnosis import Analysis, Diagnosis, Replayed
 from postmortem.core.findings import ProcessId, Source
-from postmortem.core.log_text import compile_lazily, escape_control_characters
-from postmortem.core.message import Message, cut
+from postmortem.core.log_text import compile_lazily, format_one_line
+from postmortem.core.message import Message
 from postmortem.core.wording import convert_texts
 from postmortem.report.words import Words
-
-
-def format_one_line(text: str, limit: int) -> str:
-    """Bring a text onto one line of at most `limit` characters."""
-    flat = " ⏎ ".join(
-        part.strip() for part in escape_control_characters(text).strip().split("\n") if part.strip()
-    )
-    return cut(flat, limit)
 
 
 def format_number(value: float | None, digits: int = 5) -> str:

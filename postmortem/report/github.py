@@ -11,9 +11,9 @@ from typing import Final
 
 from postmortem.core.answer import Cause
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.log_text import compile_lazily
+from postmortem.core.log_text import compile_lazily, format_one_line
 from postmortem.report import parts
-from postmortem.report.display import format_one_line, format_percent
+from postmortem.report.display import format_percent
 from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.words import Words

@@ -12,18 +12,12 @@ from typing import Final, NamedTuple
 
 from postmortem.core.answer import Evidence, SeriesView
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.log_text import compile_lazily
+from postmortem.core.log_text import compile_lazily, format_one_line
 from postmortem.core.message import cut
 from postmortem.core.names import GRAD_NORM, LOSS
 from postmortem.report.about_run import format_duration
 from postmortem.report.curves import select_series
-from postmortem.report.display import (
-    detect_input_type,
-    format_number,
-    format_one_line,
-    iter_kept_lines,
-    process,
-)
+from postmortem.report.display import detect_input_type, format_number, iter_kept_lines, process
 from postmortem.report.parts import get_main_cause, is_sound
 from postmortem.report.words import Words
 

@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from html import escape
 from typing import Final
 
-from postmortem.core.log_text import compile_lazily, escape_control_characters
+from postmortem.core.log_text import compile_lazily, escape_control_characters, format_one_line
 from postmortem.core.message import cut
-from postmortem.report.display import format_one_line
 
 LONGEST: Final = 64_000
 """UTF-16 units of a comment: GitHub takes 65,536 characters, and whoever posts it may add a mark of

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.log_text import compile_lazily
+from postmortem.core.log_text import compile_lazily, format_one_line
 from postmortem.core.message import say
 from postmortem.report import parts
-from postmortem.report.display import format_one_line, format_percent
+from postmortem.report.display import format_percent
 from postmortem.report.markdown_text import escape_references
 from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor

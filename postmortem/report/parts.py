@@ -19,11 +19,10 @@ from postmortem.core.answer import (
     has_rival,
 )
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.log_text import escape_control_characters
+from postmortem.core.log_text import escape_control_characters, format_one_line
 from postmortem.report.display import (
     detect_input_type,
     format_number,
-    format_one_line,
     format_percent,
     format_time,
     list_log_sources,

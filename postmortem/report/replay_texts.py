@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from postmortem.core.diagnosis import CauseTested, FaultySample, ModulePeak, Replayed, ReplayTrial
-from postmortem.report.display import format_number, format_one_line
+from postmortem.core.log_text import format_one_line
+from postmortem.report.display import format_number
 from postmortem.report.words import Words
 
 ORDER: Final = ("confirmed", "refuted", "not-reproduced", "not-testable")

@@ -16,13 +16,9 @@ from urllib.parse import quote
 from postmortem.core import names
 from postmortem.core.answer import Cause, Evidence
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.log_text import compile_lazily, escape_control_characters
+from postmortem.core.log_text import compile_lazily, escape_control_characters, format_one_line
 from postmortem.report import parts
-from postmortem.report.display import (
-    detect_input_type,
-    format_one_line,
-    iter_kept_lines,
-)
+from postmortem.report.display import detect_input_type, iter_kept_lines
 from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import convert_to_json_value, dump_json, get_tool_version

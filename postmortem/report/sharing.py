@@ -12,10 +12,10 @@ from typing import Final
 
 from postmortem.core.answer import Excerpt
 from postmortem.core.diagnosis import Analysis, Diagnosis
+from postmortem.core.log_text import format_one_line
 from postmortem.core.message import say, say_in
 from postmortem.report import about_run, parts
 from postmortem.report.display import (
-    format_one_line,
     format_percent,
     format_weight,
     place,

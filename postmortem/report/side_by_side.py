@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from postmortem.core.diagnosis import Comparison, Diagnosis, Differing, Wording
+from postmortem.core.log_text import format_one_line
 from postmortem.core.message import Message
 from postmortem.report.comparison import (
     COMPARISON,
@@ -17,7 +18,6 @@ from postmortem.report.comparison import (
     redact_comparison,
     translate_comparison,
 )
-from postmortem.report.display import format_one_line
 from postmortem.report.markdown_text import escape_prose, format_code_block
 from postmortem.report.wire import convert_to_json_value, dump_json
 from postmortem.report.words import Words

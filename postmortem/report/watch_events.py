@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from postmortem.core.diagnosis import Ended, Noted, Warned, WatchEvent
+from postmortem.core.log_text import format_one_line
 from postmortem.core.message import Message, quote, say
-from postmortem.report.display import format_number, format_one_line, format_percent, process
+from postmortem.report.display import format_number, format_percent, process
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import convert_to_json_value, dump_json
 from postmortem.report.words import PhraseTable, Words

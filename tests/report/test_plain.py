@@ -6,10 +6,10 @@ from math import inf, nan
 import pytest
 
 from postmortem.core.findings import NOWHERE, ProcessId
+from postmortem.core.log_text import format_one_line
 from postmortem.core.message import cut
 from postmortem.report.display import (
     format_number,
-    format_one_line,
     format_percent,
     format_time,
     format_weight,

@@ -20,9 +20,9 @@ from typing import Final
 
 from postmortem import Report, analyze
 from postmortem.core.errors import PostmortemError, UsageError
+from postmortem.core.log_text import format_one_line
 from postmortem.core.names import LANGUAGES
 from postmortem.interfaces.cli.messages import print_message
-from postmortem.report.display import format_one_line
 
 _SUFFIXES: Final = {"html": "html", "markdown": "md", "json": "json", "sarif": "sarif"}
 _TRUTHS: Final = ("true", "false")

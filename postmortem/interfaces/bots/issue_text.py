@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from markdown_it import MarkdownIt
 
-from postmortem.core.log_text import compile_lazily
+from postmortem.core.log_text import compile_lazily, format_one_line
 from postmortem.core.message import Message, convert_to_message, quote, say
 from postmortem.core.printed_words import join_words, list_words
 from postmortem.interfaces.bots.bot_settings import BotSettings
@@ -32,7 +32,6 @@ from postmortem.interfaces.trackers.tracker_protocol import (
     TrackerUser,
     TryLater,
 )
-from postmortem.report.display import format_one_line
 
 _MOST: Final = 1 << 20
 """Characters that are looked at: no tracker keeps as many in one text."""

@@ -11,7 +11,7 @@ from typing import Final, TextIO
 
 from postmortem.core.errors import UsageError
 from postmortem.core.host.streams import describe_stream_error, write_all
-from postmortem.report.display import format_one_line
+from postmortem.core.log_text import format_one_line
 
 _LONGEST: Final = 2000
 

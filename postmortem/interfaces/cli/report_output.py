@@ -17,9 +17,9 @@ from typing import Final
 from postmortem.api import Report
 from postmortem.core.errors import UsageError
 from postmortem.core.host.files import replace
+from postmortem.core.log_text import format_one_line
 from postmortem.interfaces.cli.messages import note, print_message, show
 from postmortem.report import STORED
-from postmortem.report.display import format_one_line
 
 _FIRST_AFTER: Final = 1.0
 """Seconds before anything is drawn: most logs are read by then."""

@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field
 
 from postmortem.core.errors import InputError, PostmortemError, UsageError
 from postmortem.core.host.work_pool import WorkerLost, WorkPoolFull, WorkTooLong, WorkUndone
+from postmortem.core.log_text import format_one_line
 from postmortem.core.message import NOTHING, Message, convert_to_message, say
 from postmortem.fleet.one_job_worker import TooLargeError, describe_failure
-from postmortem.report.display import format_one_line
 
 _LONGEST: Final = 1000
 

@@ -40,11 +40,11 @@ from pydantic import BaseModel, ValidationError
 
 from postmortem.core.errors import InputError, PostmortemError, UsageError
 from postmortem.core.host.work_pool import WorkerLost, WorkPool, WorkPoolFull, WorkTooLong
+from postmortem.core.log_text import format_one_line
 from postmortem.interfaces.mcp import call_worker, tool_models
 from postmortem.interfaces.mcp.call_worker import CallReply, CallSettings
 from postmortem.interfaces.mcp.tool_models import AllowedFolders, ToolRequest
 from postmortem.report.assistant import ASSISTANT, wrap_untrusted_text
-from postmortem.report.display import format_one_line
 from postmortem.report.wire import get_tool_version
 
 INSTRUCTIONS: Final = (

@@ -17,7 +17,8 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from postmortem.core.answer import SeriesView
-from postmortem.report.display import format_number, format_one_line
+from postmortem.core.log_text import format_one_line
+from postmortem.report.display import format_number
 from postmortem.report.page.chart_axes import (
     BOTTOM,
     HEIGHT,

@@ -9,7 +9,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.report.display import format_number, format_one_line, process
+from postmortem.core.log_text import format_one_line
+from postmortem.report.display import format_number, process
 from postmortem.report.page.panel import NonfiniteMark, Panel, Spot, Track
 from postmortem.report.parts import format_sample_location
 from postmortem.report.words import Words

@@ -17,14 +17,13 @@ from markupsafe import Markup, escape
 from postmortem.core.answer import Cause, Evidence, SeriesView
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.findings import Attempt
-from postmortem.core.log_text import escape_control_characters
+from postmortem.core.log_text import escape_control_characters, format_one_line
 from postmortem.core.message import cut
 from postmortem.report import about_run, parts
 from postmortem.report.curves import is_constant, select_series
 from postmortem.report.display import (
     detect_input_type,
     format_number,
-    format_one_line,
     format_percent,
     format_time,
     format_weight,

@@ -14,8 +14,9 @@ from markupsafe import Markup
 
 from postmortem.core.answer import SeriesView
 from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.log_text import format_one_line
 from postmortem.core.message import cut
-from postmortem.report.display import format_number, format_one_line, process, shorten_source_path
+from postmortem.report.display import format_number, process, shorten_source_path
 from postmortem.report.page.chart import (
     DETAIL_HEIGHT,
     LONGEST_NAME,

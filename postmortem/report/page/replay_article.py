@@ -11,10 +11,11 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 
 from postmortem.core.diagnosis import ModulePeak, Replayed
+from postmortem.core.log_text import format_one_line
 from postmortem.core.message import Message
 from postmortem.core.names import LANGUAGES
 from postmortem.report import parts, replay_texts
-from postmortem.report.display import format_number, format_one_line, translate_replay
+from postmortem.report.display import format_number, translate_replay
 from postmortem.report.page.frame import build_article, render_page, render_template
 from postmortem.report.redacted import redact_report
 from postmortem.report.redaction.redactor import Redactor

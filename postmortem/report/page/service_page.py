@@ -12,10 +12,9 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from postmortem.core.log_text import escape_control_characters
+from postmortem.core.log_text import escape_control_characters, format_one_line
 from postmortem.core.message import Message, say
 from postmortem.core.names import LANGUAGES
-from postmortem.report.display import format_one_line
 from postmortem.report.page.frame import TAGS, hash_of, load_assets, render_template
 from postmortem.report.words import PhraseTable, Words
 

@@ -22,6 +22,7 @@ from postmortem.core.diagnosis import (
     Parting,
     Wording,
 )
+from postmortem.core.log_text import format_one_line
 from postmortem.core.message import Message
 from postmortem.core.names import EPOCH, LANGUAGES
 from postmortem.report import parts
@@ -33,12 +34,7 @@ from postmortem.report.comparison import (
     translate_comparison,
 )
 from postmortem.report.curves import build_curve
-from postmortem.report.display import (
-    format_number,
-    format_one_line,
-    format_percent,
-    prepare_for_display,
-)
+from postmortem.report.display import format_number, format_percent, prepare_for_display
 from postmortem.report.page.chart import SHAPES, STANDING, draw_panel, name_of
 from postmortem.report.page.frame import build_article, render_page, render_template
 from postmortem.report.page.panel import NonfiniteMark, Panel, Spot, Track

@@ -13,16 +13,11 @@ from rich.text import Text
 
 from postmortem.core.answer import Cause, SeriesView
 from postmortem.core.diagnosis import Diagnosis
-from postmortem.core.log_text import compile_lazily
+from postmortem.core.log_text import compile_lazily, format_one_line
 from postmortem.core.message import cut
 from postmortem.report import about_run, parts
 from postmortem.report.curves import select_series
-from postmortem.report.display import (
-    detect_input_type,
-    format_one_line,
-    format_percent,
-    format_weight,
-)
+from postmortem.report.display import detect_input_type, format_percent, format_weight
 from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.terminal.paper import Paper, wrap_command, wrap_paragraph

@@ -12,17 +12,11 @@ from rich.text import Text
 
 from postmortem.core.answer import Cause, Evidence, Fix, SeriesView
 from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.log_text import format_one_line
 from postmortem.core.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.report import about_run, parts
 from postmortem.report.curves import draw_sparkline, select_series
-from postmortem.report.display import (
-    format_number,
-    format_one_line,
-    format_percent,
-    format_weight,
-    place,
-    process,
-)
+from postmortem.report.display import format_number, format_percent, format_weight, place, process
 from postmortem.report.key_figures import find_user_code, list_extra_message_values
 from postmortem.report.redacted import prepare_redacted
 from postmortem.report.redaction.redactor import Redactor
