@@ -17,7 +17,6 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import zstandard
 
-from postmortem.core.answer import Cause
 from postmortem.core.diagnosis import Analysis
 from postmortem.core.errors import PostmortemError
 from postmortem.core.host.files import replace
@@ -26,7 +25,7 @@ from postmortem.core.host.helper_process import (
     restrict_memory,
     use_working_directory,
 )
-from postmortem.core.message import NOTHING, Message, convert_to_message, say
+from postmortem.core.message import NOTHING, convert_to_message, say
 from postmortem.fleet.fingerprints import compute_fingerprint, summarize_failure
 from postmortem.fleet.search.job_content import compute_digest, place_job_files
 from postmortem.fleet.search.listing import remove_location_secrets
@@ -43,6 +42,7 @@ from postmortem.fleet.store.stored_rows import (
 from postmortem.pipeline import prepare, run_pipeline
 from postmortem.report import render
 from postmortem.report.lossless import from_json, to_json
+from postmortem.report.parts import get_main_cause
 
 _GIB: Final = 1 << 30
 
@@ -162,7 +162,7 @@ def build_analysis_row(analysis: Analysis, key: str, packed: bytes) -> AnalysisR
     """Give the row of an analysis that was made."""
     verdict, failure = analysis.verdict, summarize_failure(analysis)
     mark = compute_fingerprint(failure)
-    best = _find_verdict_cause(analysis)
+    best = get_main_cause(analysis)
     fix = (
         next((candidate.title for candidate in best.fixes), NOTHING)
         if best is not None
@@ -197,11 +197,6 @@ def build_analysis_row(analysis: Analysis, key: str, packed: bytes) -> AnalysisR
 def build_rejected_row(key: str, state: str, why: tuple[str, str]) -> AnalysisRow:
     """Give the row of an analysis that could not be made."""
     return AnalysisRow(AnalysisSummary(key, state, *why))
-
-
-def _find_verdict_cause(analysis: Analysis) -> Cause[Message] | None:
-    """Give the cause that the verdict names."""
-    return next((cause for cause in analysis.causes if cause.id == analysis.verdict.cause), None)
 
 
 def _iter_hosts(analysis: Analysis) -> Iterator[str]:

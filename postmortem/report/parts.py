@@ -20,6 +20,7 @@ from postmortem.core.answer import (
 )
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.log_text import escape_control_characters, format_one_line
+from postmortem.core.wording import Text
 from postmortem.report.display import (
     detect_input_type,
     format_number,
@@ -37,7 +38,7 @@ _LONGEST_TERM: Final = 80
 _OPEN_END: Final = frozenset({"running", "incomplete"})
 
 
-def get_main_cause(diagnosis: Diagnosis) -> Cause | None:
+def get_main_cause(diagnosis: Diagnosis[Text]) -> Cause[Text] | None:
     """Give the cause that the verdict names, or None when it abstains."""
     return next((cause for cause in diagnosis.causes if cause.id == diagnosis.verdict.cause), None)
 

@@ -27,6 +27,24 @@ def note(text: str) -> None:
         _put(sys.stderr, text)
 
 
+class StatusLine:
+    """A line of standard error that the next one overwrites."""
+
+    def __init__(self) -> None:
+        """Draw nothing yet."""
+        self._width = 0
+
+    def draw(self, text: str) -> None:
+        """Write the line over the last one."""
+        note("\r" + text.ljust(self._width))
+        self._width = len(text)
+
+    def close(self) -> None:
+        """Wipe the line."""
+        if self._width:
+            note("\r" + " " * self._width + "\r")
+
+
 def show(text: str) -> bool:
     """Write a text on standard output as it is; False if nobody reads it any more.
 

@@ -18,7 +18,7 @@ from postmortem.api import Report
 from postmortem.core.errors import UsageError
 from postmortem.core.host.files import replace
 from postmortem.core.log_text import format_one_line
-from postmortem.interfaces.cli.messages import note, print_message, show
+from postmortem.interfaces.cli.messages import StatusLine, note, print_message, show
 from postmortem.report import STORED
 
 _FIRST_AFTER: Final = 1.0
@@ -36,14 +36,14 @@ _LONG: Final = 5.0
 """Seconds after which the last line is written even where nobody watches."""
 
 
-class ProgressLine:
+class ProgressLine(StatusLine):
     """Call it with what has been read; `close` wipes the drawn line."""
 
     def __init__(self) -> None:
         """Start the clock."""
+        super().__init__()
         self._start = self._drawn = time.monotonic()
         self._is_terminal = sys.stderr.isatty()
-        self._width = 0
 
     def __call__(self, path: str, size: int, lines: int) -> None:
         """Draw how far the source is: decompressed bytes and lines so far."""
@@ -56,13 +56,7 @@ class ProgressLine:
             f"{name}: {size / 1e6:,.1f} MB, {lines:,} lines,"
             f" {size / 1e6 / (now - self._start):,.0f} MB/s"
         )
-        note("\r" + text.ljust(self._width))
-        self._width = len(text)
-
-    def close(self) -> None:
-        """Wipe the line."""
-        if self._width:
-            note("\r" + " " * self._width + "\r")
+        self.draw(text)
 
     def summary(self, report: Report, rules: int) -> str:
         """Give the last line, or an empty string where nobody waited for it."""

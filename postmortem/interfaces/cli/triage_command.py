@@ -18,7 +18,7 @@ import click
 from postmortem.core.errors import MissingExtra, UsageError, install_hint
 from postmortem.core.host.streams import count_cores
 from postmortem.core.names import SHIPPED, WITHOUT
-from postmortem.interfaces.cli.messages import note, print_message, show
+from postmortem.interfaces.cli.messages import StatusLine, print_message, show
 from postmortem.interfaces.cli.options import (
     FOLDER,
     LANGUAGE,
@@ -40,15 +40,15 @@ _STAGES: Final = {
 }
 
 
-class TriageProgress:
+class TriageProgress(StatusLine):
     """Call it with what is done; `close` wipes the drawn line."""
 
     def __init__(self) -> None:
         """Start the clock."""
+        super().__init__()
         self._start = self._last_report = time.monotonic()
         self._is_terminal = sys.stderr.isatty()
         self._stage = ""
-        self._width = 0
 
     def __call__(self, stage: str, done: int, tasks: int, size: int, whole: int) -> None:
         """Tell how far a stage is: tasks and bytes, done and in all."""
@@ -62,15 +62,9 @@ class TriageProgress:
             _STAGES.get(stage, stage), done, tasks, size, whole, now - self._start
         )
         if self._is_terminal:
-            note("\r" + text.ljust(self._width))
-            self._width = len(text)
+            self.draw(text)
         else:
             print_message(text)
-
-    def close(self) -> None:
-        """Wipe the line."""
-        if self._width:
-            note("\r" + " " * self._width + "\r")
 
 
 def format_progress_line(

@@ -46,94 +46,6 @@ from postmortem.report.page.service_page import (
     render_sign_in,
 )
 
-triage_router = APIRouter(tags=["pages"])
-_TRIAGE_PAGE: Final[dict[int | str, dict[str, Any]]] = {
-    200: {"description": "A page.", "content": {"text/html": {"schema": {"type": "string"}}}},
-    **describe_error_responses(401, 404, 422, 429, 504),
-}
-
-
-@triage_router.get(
-    "/triages/{number}",
-    summary="The overview as a page",
-    response_class=Response,
-    responses=_TRIAGE_PAGE,
-)
-async def triage_page(
-    request: Request,
-    service: Service,
-    reader: Reader,
-    number: Number,
-    _query: Annotated[LanguageQuery, Query()],
-) -> Response:
-    """Show what the jobs of a triage died of."""
-    answer = await _render_page_response(request, service, reader, render_triage_overview, number)
-    answer.headers["content-security-policy"] = get_triage_policy()
-    return answer
-
-
-@triage_router.get(
-    "/triages/{number}/groups/{name}",
-    summary="The report that stands for a group",
-    response_class=Response,
-    responses=_TRIAGE_PAGE,
-)
-async def group_page(
-    request: Request,
-    service: Service,
-    reader: Reader,
-    number: Number,
-    name: GroupName,
-    _query: Annotated[LanguageQuery, Query()],
-) -> Response:
-    """Show the report of the first job of a group."""
-    return await _render_page_response(request, service, reader, group, number, name)
-
-
-@triage_router.get(
-    "/triages/{number}/jobs/{job}",
-    summary="The report of a job as a page",
-    response_class=Response,
-    responses=_TRIAGE_PAGE,
-)
-async def job_page(
-    request: Request,
-    service: Service,
-    reader: Reader,
-    number: Number,
-    job: Number,
-    _query: Annotated[LanguageQuery, Query()],
-) -> Response:
-    """Show the report of a job, as it was judged in a triage."""
-    return await _render_page_response(request, service, reader, render_job_report, job, number)
-
-
-@triage_router.get(
-    "/jobs/{job}",
-    summary="The report of a job, as last judged",
-    response_class=Response,
-    responses=_TRIAGE_PAGE,
-)
-async def last_job_page(
-    request: Request,
-    service: Service,
-    reader: Reader,
-    job: Number,
-    _query: Annotated[LanguageQuery, Query()],
-) -> Response:
-    """Show the report of a job, as it was judged in its last triage."""
-    return await _render_page_response(request, service, reader, render_job_report, job, None)
-
-
-async def _render_page_response(
-    request: Request, service: Service, reader: Reader, work: Callable[..., str], *args: Any
-) -> Response:
-    options = ReportOptions("html", select_language(request.scope))
-    return report_answer(
-        await run_store_work(request, service, reader, work, *args, options), "html"
-    )
-
-
 router = APIRouter(tags=["pages"])
 _WITHIN: Final = compile_lazily(r"/(?:triages|jobs)(?:/[A-Za-z0-9_-]{1,200}){0,4}\Z")
 _PAGE: Final[dict[int | str, dict[str, Any]]] = {
@@ -282,3 +194,90 @@ def is_page_request(request: Request) -> bool:
 
 def _format_time(seconds: float | None) -> str:
     return "" if seconds is None else time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))
+
+
+_TRIAGE_PAGE: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"description": "A page.", "content": {"text/html": {"schema": {"type": "string"}}}},
+    **describe_error_responses(401, 404, 422, 429, 504),
+}
+
+
+@router.get(
+    "/triages/{number}",
+    summary="The overview as a page",
+    response_class=Response,
+    responses=_TRIAGE_PAGE,
+)
+async def triage_page(
+    request: Request,
+    service: Service,
+    reader: Reader,
+    number: Number,
+    _query: Annotated[LanguageQuery, Query()],
+) -> Response:
+    """Show what the jobs of a triage died of."""
+    answer = await _render_page_response(request, service, reader, render_triage_overview, number)
+    answer.headers["content-security-policy"] = get_triage_policy()
+    return answer
+
+
+@router.get(
+    "/triages/{number}/groups/{name}",
+    summary="The report that stands for a group",
+    response_class=Response,
+    responses=_TRIAGE_PAGE,
+)
+async def group_page(
+    request: Request,
+    service: Service,
+    reader: Reader,
+    number: Number,
+    name: GroupName,
+    _query: Annotated[LanguageQuery, Query()],
+) -> Response:
+    """Show the report of the first job of a group."""
+    return await _render_page_response(request, service, reader, group, number, name)
+
+
+@router.get(
+    "/triages/{number}/jobs/{job}",
+    summary="The report of a job as a page",
+    response_class=Response,
+    responses=_TRIAGE_PAGE,
+)
+async def job_page(
+    request: Request,
+    service: Service,
+    reader: Reader,
+    number: Number,
+    job: Number,
+    _query: Annotated[LanguageQuery, Query()],
+) -> Response:
+    """Show the report of a job, as it was judged in a triage."""
+    return await _render_page_response(request, service, reader, render_job_report, job, number)
+
+
+@router.get(
+    "/jobs/{job}",
+    summary="The report of a job, as last judged",
+    response_class=Response,
+    responses=_TRIAGE_PAGE,
+)
+async def last_job_page(
+    request: Request,
+    service: Service,
+    reader: Reader,
+    job: Number,
+    _query: Annotated[LanguageQuery, Query()],
+) -> Response:
+    """Show the report of a job, as it was judged in its last triage."""
+    return await _render_page_response(request, service, reader, render_job_report, job, None)
+
+
+async def _render_page_response(
+    request: Request, service: Service, reader: Reader, work: Callable[..., str], *args: Any
+) -> Response:
+    options = ReportOptions("html", select_language(request.scope))
+    return report_answer(
+        await run_store_work(request, service, reader, work, *args, options), "html"
+    )

@@ -132,7 +132,6 @@ _ROUTERS: Final = (
     analyze_routes.router,
     triage_routes.router,
     page_routes.router,
-    page_routes.triage_router,
     health_router,
 )
 _EVERYWHERE: Final = describe_error_responses(400, 421, 431, 500, 503)
